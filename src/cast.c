@@ -1,0 +1,128 @@
+/* cast.c - taper_narrow(), taper_widen(), taper_cast(): checks, and the way through
+ * binary32 when neither side is that type. */
+#include "dtype.h"
+#include "kernels.h"
+#include "parallel.h"
+
+/* Elements of a block on that way: 2 KiB of binary32, which stay in the L1 cache. */
+enum { BLOCK = 512 };
+
+/* One of the two may be NULL: the side that is binary32 already. */
+struct path {
+    taper_widen_fn *widen;
+    taper_narrow_fn *narrow;
+    taper_cast_options options;
+    size_t dst_bits, src_bits;
+};
+
+struct cast {
+    struct taper_work work;
+    struct path path;
+};
+
+static void follow(const struct path *path, void *dst, const void *src, size_t n,
+                   bool stream)
+{
+    if (path->widen == NULL) {
+        path->narrow(dst, src, n, path->options, stream);
+    } else if (path->narrow == NULL) {
+        path->widen(dst, src, n, stream);
+    } else {
+        _Alignas(64) float block[BLOCK];
+        for (size_t i = 0; i < n; i += BLOCK) {
+            const size_t part = n - i < BLOCK ? n - i : BLOCK;
+            path->widen(block, (const char *)src + i / 8 * path->src_bits, part, false);
+            path->narrow((char *)dst + i / 8 * path->dst_bits, block, part, path->options,
+                         stream);
+        }
+    }
+}
+
+static void run(const struct taper_work *work, void *dst, const void *src, size_t n,
+                bool stream)
+{
+    follow(&((const struct cast *)work)->path, dst, src, n, stream);
+}
+
+static bool valid(const taper_cast_options *options)
+{
+    return (unsigned)options->overflow <= TAPER_NO_SATURATE &&
+           (unsigned)options->rounding <= TAPER_ROUND_NEAREST;
+}
+
+/* All that is left to check once the types are known to be a pair that `path` serves. */
+static taper_status cast(const struct path *path, void *dst, const void *src, size_t n)
+{
+    size_t dst_bytes, src_bytes;
+    if (!taper_array_bytes(path->dst_bits, n, &dst_bytes) ||
+        !taper_array_bytes(path->src_bits, n, &src_bytes))
+        return TAPER_TOO_LARGE;
+    if (n == 0)
+        return TAPER_OK;
+    if (dst == NULL || src == NULL)
+        return TAPER_NULL;
+    if (taper_overlap(dst, dst_bytes, src, src_bytes) &&
+        (dst != src || path->dst_bits > path->src_bits))
+        return TAPER_OVERLAP;
+
+    if (!taper_is_large(dst_bytes + src_bytes))
+        follow(path, dst, src, n, false);
+    else
+        taper_run(&(struct cast){{run, dst, src, n, path->dst_bits, path->src_bits},
+                                 *path}
+                       .work);
+    return TAPER_OK;
+}
+
+taper_status taper_narrow(taper_dtype to, void *dst, const void *src, size_t n,
+                          const taper_cast_options *options)
+{
+    const taper_cast_options defaults = {TAPER_SATURATE, TAPER_ROUND_UP};
+    if (options == NULL)
+        options = &defaults;
+    if (!taper_dtype_known(to))
+        return TAPER_BAD_DTYPE;
+    taper_narrow_fn *const narrow = taper_active()->narrow[to];
+    if (narrow == NULL || to == TAPER_F64)
+        return TAPER_UNSUPPORTED;
+    if (!valid(options))
+        return TAPER_BAD_OPTION;
+    return cast(&(struct path){NULL, narrow, *options, taper_dtype_bits(to), 32}, dst, src,
+                n);
+}
+
+taper_status taper_widen(taper_dtype from, void *dst, const void *src, size_t n)
+{
+    if (!taper_dtype_known(from))
+        return TAPER_BAD_DTYPE;
+    taper_widen_fn *const widen = taper_active()->widen[from];
+    if (widen == NULL || from == TAPER_F64)
+        return TAPER_UNSUPPORTED;
+    return cast(&(struct path){.widen = widen, .dst_bits = 32,
+                               .src_bits = taper_dtype_bits(from)},
+                dst, src, n);
+}
+
+taper_status taper_cast(taper_dtype to, void *dst, taper_dtype from, const void *src,
+                        size_t n, const taper_cast_options *options)
+{
+    const taper_cast_options defaults = {TAPER_SATURATE, TAPER_ROUND_UP};
+    if (options == NULL)
+        options = &defaults;
+    if (!taper_dtype_known(to) || !taper_dtype_known(from))
+        return TAPER_BAD_DTYPE;
+    const struct taper_kernels *const k = taper_active();
+    if ((to != TAPER_F32 && k->narrow[to] == NULL) ||
+        (from != TAPER_F32 && k->widen[from] == NULL))
+        return TAPER_UNSUPPORTED;
+    if (!valid(options))
+        return TAPER_BAD_OPTION;
+    if (to == from)
+        return taper_copy(to, dst, src, n);
+
+    struct path path = {k->widen[from], k->narrow[to], *options, taper_dtype_bits(to),
+                        taper_dtype_bits(from)};
+    if (to == TAPER_F32 && from == TAPER_F64)
+        path.widen = k->f32_from_f64;
+    return cast(&path, dst, src, n);
+}

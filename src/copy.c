@@ -1,0 +1,47 @@
+/* copy.c - taper_copy(): checks and the tail. */
+#include "dtype.h"
+#include "kernels.h"
+#include "parallel.h"
+
+struct copy {
+    struct taper_work work;
+    taper_copy_fn *kernel;
+};
+
+static void run(const struct taper_work *work, void *dst, const void *src, size_t n,
+                bool stream)
+{
+    ((const struct copy *)work)->kernel(dst, src, n, stream);
+}
+
+taper_status taper_copy(taper_dtype type, void *dst, const void *src, size_t n)
+{
+    if (!taper_dtype_known(type))
+        return TAPER_BAD_DTYPE;
+    const size_t bits = taper_dtype_bits(type);
+    if (bits == 0)
+        return TAPER_UNSUPPORTED;
+    size_t bytes;
+    if (!taper_array_bytes(bits, n, &bytes))
+        return TAPER_TOO_LARGE;
+    if (n == 0)
+        return TAPER_OK;
+    if (dst == NULL || src == NULL)
+        return TAPER_NULL;
+    if (dst != src && taper_overlap(dst, bytes, src, bytes))
+        return TAPER_OVERLAP;
+
+    const size_t tail = n * bits % 8; /* bits in a last byte that is not full */
+    const size_t whole = tail == 0 ? bytes : bytes - 1;
+    if (tail != 0)
+        ((unsigned char *)dst)[whole] =
+            (unsigned char)(((const unsigned char *)src)[whole] & ((1u << tail) - 1));
+    if (dst == src)
+        return TAPER_OK;
+    taper_copy_fn *const kernel = taper_active()->copy;
+    if (!taper_is_large(2 * bytes))
+        kernel(dst, src, whole, false);
+    else
+        taper_run(&(struct copy){{run, dst, src, whole, 8, 8}, kernel}.work);
+    return TAPER_OK;
+}

@@ -1,0 +1,166 @@
+/* parallel.c - large arrays: parts, threads, streaming stores, and their settings. */
+#include "parallel.h"
+
+#include <stdint.h>
+#include <unistd.h>
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+#include "taper/taper.h"
+
+enum {
+    /* Elements; parts begin on multiples of it. It is a multiple of every vector, and of a
+     * cache line of every type. */
+    GRAIN = 4096,
+    /* Traffic per thread that pays for waking it. */
+    PART_BYTES = 512 << 10,
+};
+
+/* Defaults: where threads and streaming stores begin to win; see docs/performance.md. */
+static const size_t defaults[] = {
+    [TAPER_PARALLEL_BYTES] = (size_t)1 << 20,
+    [TAPER_STREAM_BYTES] = (size_t)4 << 20,
+    [TAPER_STREAM_FILL_BYTES] = (size_t)32 << 20,
+};
+enum { THRESHOLDS = sizeof defaults / sizeof *defaults };
+
+static _Atomic size_t thresholds[THRESHOLDS]; /* 0: the default */
+_Atomic size_t taper_large_bytes = (size_t)1 << 20;
+static atomic_int max_threads; /* 0: left to OpenMP */
+static _Atomic(taper_parallel_for *) lent_run;
+static _Atomic(void *) lent_context;
+
+size_t taper_threshold_bytes(taper_threshold which)
+{
+    if ((unsigned)which >= THRESHOLDS)
+        return 0;
+    const size_t set = atomic_load_explicit(&thresholds[which], memory_order_relaxed);
+    return set != 0 ? set : defaults[which];
+}
+
+taper_status taper_set_threshold_bytes(taper_threshold which, size_t bytes)
+{
+    if ((unsigned)which >= THRESHOLDS)
+        return TAPER_BAD_OPTION;
+    atomic_store_explicit(&thresholds[which], bytes, memory_order_relaxed);
+    size_t least = SIZE_MAX;
+    for (int i = 0; i < THRESHOLDS; i++)
+        if (taper_threshold_bytes((taper_threshold)i) < least)
+            least = taper_threshold_bytes((taper_threshold)i);
+    atomic_store_explicit(&taper_large_bytes, least, memory_order_relaxed);
+    return TAPER_OK;
+}
+
+int taper_max_threads(void)
+{
+    const int set = atomic_load_explicit(&max_threads, memory_order_relaxed);
+    if (set > 0)
+        return set;
+#ifdef _OPENMP
+    return omp_get_max_threads();
+#else
+    return 1;
+#endif
+}
+
+taper_status taper_set_max_threads(int threads)
+{
+    if (threads < 0)
+        return TAPER_BAD_OPTION;
+    atomic_store_explicit(&max_threads, threads, memory_order_relaxed);
+    return TAPER_OK;
+}
+
+void taper_set_parallel_for(taper_parallel_for *run, void *context)
+{
+    atomic_store_explicit(&lent_context, context, memory_order_relaxed);
+    atomic_store_explicit(&lent_run, run, memory_order_release);
+}
+
+#ifdef _OPENMP
+/* The threads of an OpenMP team do not survive fork(), and libgomp waits for them in the
+ * child. So a process that was not there when the library was loaded does not use it. */
+static pid_t loaded_in;
+
+__attribute__((constructor)) static void remember_process(void)
+{
+    loaded_in = getpid();
+}
+#endif
+
+/* Whether a call may spread over the caller's threads or OpenMP's. */
+static bool can_parallel(void)
+{
+    if (atomic_load_explicit(&lent_run, memory_order_acquire) != NULL)
+        return true;
+#ifdef _OPENMP
+    return !omp_in_parallel() && getpid() == loaded_in;
+#else
+    return false;
+#endif
+}
+
+struct parts {
+    const struct taper_work *work;
+    size_t size; /* elements in all parts but the last; a multiple of GRAIN */
+    bool stream;
+};
+
+static void run_part(void *data, size_t index)
+{
+    const struct parts *const parts = data;
+    const struct taper_work *const w = parts->work;
+    const size_t begin = index * parts->size;
+    const size_t left = w->n - begin;
+    w->run(w, (char *)w->dst + begin / 8 * w->dst_bits,
+           w->src == NULL ? NULL : (const char *)w->src + begin / 8 * w->src_bits,
+           left < parts->size ? left : parts->size, parts->stream);
+}
+
+static void run_parts(struct parts *parts, size_t count)
+{
+    taper_parallel_for *const run = atomic_load_explicit(&lent_run, memory_order_acquire);
+    if (run != NULL) {
+        run(atomic_load_explicit(&lent_context, memory_order_relaxed), count, run_part,
+            parts);
+        return;
+    }
+#ifdef _OPENMP
+#pragma omp parallel for num_threads((int)count) schedule(static, 1)
+#endif
+    for (size_t i = 0; i < count; i++)
+        run_part(parts, i);
+}
+
+void taper_run(const struct taper_work *work)
+{
+    const size_t written = work->n / 8 * work->dst_bits;
+    const size_t traffic = written + work->n / 8 * work->src_bits;
+    struct parts parts = {work, work->n, false};
+    size_t count = 1;
+
+    if (work->dst == work->src) {
+        run_part(&parts, 0);
+        return;
+    }
+    if (traffic >= taper_threshold_bytes(TAPER_PARALLEL_BYTES) && can_parallel()) {
+        const size_t most = (size_t)taper_max_threads();
+        count = traffic / PART_BYTES;
+        count = count < 1 ? 1 : count > most ? most : count;
+        const size_t grains = work->n / GRAIN + 1;
+        parts.size = (grains + count - 1) / count * GRAIN;
+        count = (work->n + parts.size - 1) / parts.size;
+    }
+    size_t stream_from = taper_threshold_bytes(
+        work->src == NULL ? TAPER_STREAM_FILL_BYTES : TAPER_STREAM_BYTES);
+    if (work->src == NULL && count > 1)
+        stream_from /= 4; /* several threads leave a fill less of the shared cache */
+    parts.stream = written >= stream_from;
+
+    if (count == 1)
+        run_part(&parts, 0);
+    else
+        run_parts(&parts, count);
+}
