@@ -4,8 +4,25 @@
 
 #include "../kernels.h"
 
-taper_narrow_fn taper_avx2_narrow_bf16;
+taper_narrow_fn taper_avx2_narrow_f64;
 taper_narrow_fn taper_avx2_narrow_f16;
+taper_narrow_fn taper_avx2_narrow_bf16;
 taper_narrow_fn taper_avx2_narrow_f8e4m3fn;
+taper_narrow_fn taper_avx2_narrow_f8e4m3fnuz;
+taper_narrow_fn taper_avx2_narrow_f8e5m2;
+taper_narrow_fn taper_avx2_narrow_f8e5m2fnuz;
+taper_narrow_fn taper_avx2_narrow_f4e2m1;
+taper_narrow_fn taper_avx2_narrow_f8e8m0;
+
+taper_widen_fn taper_avx2_widen_f64;
+taper_widen_fn taper_avx2_widen_f16;
+taper_widen_fn taper_avx2_widen_bf16;
+taper_widen_fn taper_avx2_widen_f8e4m3fn;
+taper_widen_fn taper_avx2_widen_f8e4m3fnuz;
+taper_widen_fn taper_avx2_widen_f8e5m2;
+taper_widen_fn taper_avx2_widen_f8e5m2fnuz;
+taper_widen_fn taper_avx2_widen_f4e2m1;
+taper_widen_fn taper_avx2_widen_f8e8m0;
+taper_widen_fn taper_avx2_f32_from_f64;
 
 #endif

@@ -1,6 +1,364 @@
-/* avx2/narrow.c - placeholder until the kernels land in the next commit. */
-#include "../scalar/scalar.h"
+/* avx2/narrow.c - narrowing from binary32, 64 elements a step. */
+#include "../loop.h"
 #include "avx2.h"
-void taper_avx2_narrow_bf16(void *d, const void *s, size_t n, taper_cast_options o, bool t) { taper_scalar_narrow_bf16(d, s, n, o, t); }
-void taper_avx2_narrow_f16(void *d, const void *s, size_t n, taper_cast_options o, bool t) { taper_scalar_narrow_f16(d, s, n, o, t); }
-void taper_avx2_narrow_f8e4m3fn(void *d, const void *s, size_t n, taper_cast_options o, bool t) { taper_scalar_narrow_f8e4m3fn(d, s, n, o, t); }
+#include "control.h"
+#include "intrin.h"
+
+TAPER_INLINE void store(void *dst, __m256i v, bool stream)
+{
+    if (stream)
+        _mm256_stream_si256(dst, v);
+    else
+        _mm256_storeu_si256(dst, v);
+}
+
+TAPER_INLINE __m256i bits(__m256 x)
+{
+    return _mm256_castps_si256(x);
+}
+
+struct floats {
+    __m256 a, b, c, d;
+};
+
+TAPER_INLINE struct floats load(const float *src)
+{
+    return (struct floats){_mm256_loadu_ps(src), _mm256_loadu_ps(src + 8),
+                           _mm256_loadu_ps(src + 16), _mm256_loadu_ps(src + 24)};
+}
+
+/* All ones in the lanes of a that are NaN. */
+TAPER_INLINE __m256i nan_lanes(__m256 a)
+{
+    return bits(_mm256_cmp_ps(a, a, _CMP_UNORD_Q));
+}
+
+TAPER_INLINE bool any_nan(struct floats x)
+{
+    const __m256 ab = _mm256_cmp_ps(x.a, x.b, _CMP_UNORD_Q);
+    const __m256 cd = _mm256_cmp_ps(x.c, x.d, _CMP_UNORD_Q);
+    return _mm256_movemask_ps(_mm256_or_ps(ab, cd)) != 0;
+}
+
+/* Doublewords to bytes: saturation keeps signs and masks, and values that fit. */
+TAPER_INLINE __m256i pack(__m256i a, __m256i b, __m256i c, __m256i d)
+{
+    return _mm256_packs_epi16(_mm256_packs_epi32(a, b), _mm256_packs_epi32(c, d));
+}
+
+/* Into order what packing 32 doublewords to bytes has dealt over the halves. */
+TAPER_INLINE __m256i in_order(__m256i v)
+{
+    return _mm256_permutevar8x32_epi32(v, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+}
+
+/* ---- 8-bit and 4-bit floats: the pipe that avx512/narrow.c explains, on |x| ---------
+ */
+
+struct format {
+    unsigned mantissa;
+    int least; /* exponent of the least normal */
+    uint8_t nan;
+    bool negative_zero;
+};
+
+struct f8 {
+    struct format format;
+    uint8_t overflow;
+};
+
+TAPER_INLINE __m256i step_sum(__m256 x, struct format f)
+{
+    const __m256 magnitude = _mm256_castsi256_ps(_mm256_set1_epi32(0x7fffffff));
+    const __m256 power = _mm256_castsi256_ps(_mm256_set1_epi32(0x7f800000));
+    const __m256 least = _mm256_castsi256_ps(_mm256_set1_epi32((127 + f.least) << 23));
+    const uint32_t bias =
+        -((150u - f.mantissa + (unsigned)f.least) << f.mantissa) & 0xffff;
+    const __m256 m =
+        _mm256_castsi256_ps(_mm256_set1_epi32((int)((150 - f.mantissa) << 23 | bias)));
+    const __m256 s = _mm256_max_ps(_mm256_and_ps(x, power), least);
+    const __m256 t = _mm256_add_ps(_mm256_mul_ps(s, m), _mm256_and_ps(x, magnitude));
+    return _mm256_madd_epi16(bits(t),
+                             _mm256_set1_epi32(1 << 16 | 1 << (7 - f.mantissa)));
+}
+
+/* Magnitude codes of 32 floats, in the order that packing leaves, and 80 in *sign where
+ * the float is negative. */
+TAPER_INLINE __m256i magnitudes(struct floats x, struct format f, uint8_t overflow,
+                                __m256i *sign)
+{
+    const __m256i ab = _mm256_packs_epi32(step_sum(x.a, f), step_sum(x.b, f));
+    const __m256i cd = _mm256_packs_epi32(step_sum(x.c, f), step_sum(x.d, f));
+    const __m256i code = _mm256_packus_epi16(_mm256_srli_epi16(ab, 7 - f.mantissa),
+                                             _mm256_srli_epi16(cd, 7 - f.mantissa));
+    *sign = _mm256_and_si256(pack(bits(x.a), bits(x.b), bits(x.c), bits(x.d)),
+                             _mm256_set1_epi8((char)0x80));
+    return _mm256_min_epu8(code, _mm256_set1_epi8((char)overflow));
+}
+
+TAPER_INLINE __m256i nan_bytes(struct floats x)
+{
+    return pack(nan_lanes(x.a), nan_lanes(x.b), nan_lanes(x.c), nan_lanes(x.d));
+}
+
+TAPER_INLINE __m256i f8_from_f32(struct floats x, const struct f8 *f8)
+{
+    const struct format f = f8->format;
+    __m256i sign;
+    __m256i v = magnitudes(x, f, f8->overflow, &sign);
+    if (!f.negative_zero) /* 00 and 80 take no sign; as signed bytes, the others are > 0
+                           */
+        sign = _mm256_and_si256(sign, _mm256_cmpgt_epi8(v, _mm256_setzero_si256()));
+    v = _mm256_or_si256(v, sign);
+    if (__builtin_expect(any_nan(x), 0)) {
+        __m256i nan = _mm256_set1_epi8((char)f.nan);
+        if (f.negative_zero)
+            nan = _mm256_or_si256(nan, sign);
+        v = _mm256_blendv_epi8(v, nan, nan_bytes(x));
+    }
+    return in_order(v);
+}
+
+TAPER_INLINE void f8_whole(void *dst, const void *src, const void *how, bool stream)
+{
+    const float *const in = src;
+    store(dst, f8_from_f32(load(in), how), stream);
+    store((char *)dst + 32, f8_from_f32(load(in + 32), how), stream);
+}
+
+TAPER_INLINE void f8_step(void *dst, const void *src, size_t count, const void *how,
+                          bool stream)
+{
+    padded(dst, 8, src, 32, count, f8_whole, how, stream);
+}
+
+TAPER_INLINE void narrow_f8(void *dst, const void *src, size_t n, struct format f,
+                            uint8_t overflow, bool stream)
+{
+    const struct f8 how = {f, overflow};
+    const unsigned host = use_default_control();
+    convert(dst, 8, src, 32, n, f8_step, &how, stream);
+    restore_control(host);
+}
+
+void taper_avx2_narrow_f8e4m3fn(void *dst, const void *src, size_t n,
+                                taper_cast_options options, bool stream)
+{
+    narrow_f8(dst, src, n, (struct format){3, -6, 0x7f, true},
+              options.overflow == TAPER_SATURATE ? 0x7e : 0x7f, stream);
+}
+
+void taper_avx2_narrow_f8e4m3fnuz(void *dst, const void *src, size_t n,
+                                  taper_cast_options options, bool stream)
+{
+    narrow_f8(dst, src, n, (struct format){3, -7, 0x80, false},
+              options.overflow == TAPER_SATURATE ? 0x7f : 0x80, stream);
+}
+
+void taper_avx2_narrow_f8e5m2(void *dst, const void *src, size_t n,
+                              taper_cast_options options, bool stream)
+{
+    narrow_f8(dst, src, n, (struct format){2, -14, 0x7e, true},
+              options.overflow == TAPER_SATURATE ? 0x7b : 0x7c, stream);
+}
+
+void taper_avx2_narrow_f8e5m2fnuz(void *dst, const void *src, size_t n,
+                                  taper_cast_options options, bool stream)
+{
+    narrow_f8(dst, src, n, (struct format){2, -15, 0x80, false},
+              options.overflow == TAPER_SATURATE ? 0x7f : 0x80, stream);
+}
+
+/* 32 floats to 16 words, each a packed byte of two codes; in order. */
+TAPER_INLINE __m256i f4e2m1_from_f32(struct floats x)
+{
+    const struct format f = {1, 0, 0, true};
+    __m256i sign;
+    __m256i v = magnitudes(x, f, 7, &sign);
+    v = _mm256_or_si256(v, _mm256_srli_epi16(sign, 4));
+    if (__builtin_expect(any_nan(x), 0))
+        v = _mm256_blendv_epi8(v, _mm256_set1_epi8(7), nan_bytes(x));
+    return _mm256_maddubs_epi16(in_order(v), _mm256_set1_epi16(0x1001));
+}
+
+TAPER_INLINE void f4e2m1_whole(void *dst, const void *src, const void *how, bool stream)
+{
+    const float *const in = src;
+    const __m256i v =
+        _mm256_packus_epi16(f4e2m1_from_f32(load(in)), f4e2m1_from_f32(load(in + 32)));
+    (void)how;
+    store(dst, _mm256_permute4x64_epi64(v, 0xd8), stream);
+}
+
+TAPER_INLINE void f4e2m1_step(void *dst, const void *src, size_t count, const void *how,
+                              bool stream)
+{
+    padded(dst, 4, src, 32, count, f4e2m1_whole, how, stream);
+}
+
+void taper_avx2_narrow_f4e2m1(void *dst, const void *src, size_t n,
+                              taper_cast_options options, bool stream)
+{
+    const unsigned host = use_default_control();
+    (void)options;
+    convert(dst, 4, src, 32, n, f4e2m1_step, NULL, stream);
+    restore_control(host);
+}
+
+/* ---- 16-bit floats -----------------------------------------------------------------
+ */
+
+/* bf16 in the low half of each lane; see bf16_from_bits() in scalar/narrow.c. */
+TAPER_INLINE __m256i bf16_from_f32(__m256i x)
+{
+    const __m256i top = _mm256_srli_epi32(x, 16);
+    const __m256i odd = _mm256_and_si256(top, _mm256_set1_epi32(1));
+    const __m256i up = _mm256_add_epi32(x, _mm256_set1_epi32(0x7fff));
+    return _mm256_srli_epi32(_mm256_add_epi32(up, odd), 16);
+}
+
+TAPER_INLINE __m256i bf16_with_nan(__m256i x, __m256i v)
+{
+    const __m256i a = _mm256_and_si256(x, _mm256_set1_epi32(0x7fffffff));
+    const __m256i nan = _mm256_cmpgt_epi32(a, _mm256_set1_epi32(0x7f800000));
+    const __m256i quiet =
+        _mm256_or_si256(_mm256_srli_epi32(x, 16), _mm256_set1_epi32(0x0040));
+    return _mm256_blendv_epi8(v, quiet, nan);
+}
+
+/* Whether a lane of x or y is NaN: doubled, its magnitude is more than that of
+ * infinity, and the larger of two unsigned numbers stays so. */
+TAPER_INLINE bool any_nan_bits(__m256i x, __m256i y)
+{
+    const __m256i most =
+        _mm256_max_epu32(_mm256_slli_epi32(x, 1), _mm256_slli_epi32(y, 1));
+    const __m256i limit = _mm256_set1_epi32((int)0xff000000);
+    const __m256i number = _mm256_cmpeq_epi32(_mm256_min_epu32(most, limit), most);
+    return _mm256_movemask_epi8(number) != -1;
+}
+
+TAPER_INLINE void bf16_whole(void *dst, const void *src, const void *how, bool stream)
+{
+    (void)how;
+    for (unsigned i = 0; i < STEP; i += 16) {
+        const __m256i *const in = (const __m256i *)((const float *)src + i);
+        const __m256i x = _mm256_loadu_si256(in), y = _mm256_loadu_si256(in + 1);
+        __m256i v = bf16_from_f32(x), w = bf16_from_f32(y);
+        if (__builtin_expect(any_nan_bits(x, y), 0)) {
+            v = bf16_with_nan(x, v);
+            w = bf16_with_nan(y, w);
+        }
+        store((uint16_t *)dst + i,
+              _mm256_permute4x64_epi64(_mm256_packus_epi32(v, w), 0xd8), stream);
+    }
+}
+
+TAPER_INLINE void bf16_step(void *dst, const void *src, size_t count, const void *how,
+                            bool stream)
+{
+    padded(dst, 16, src, 32, count, bf16_whole, how, stream);
+}
+
+void taper_avx2_narrow_bf16(void *dst, const void *src, size_t n,
+                            taper_cast_options options, bool stream)
+{
+    (void)options;
+    convert(dst, 16, src, 32, n, bf16_step, NULL, stream);
+}
+
+TAPER_INLINE __m128i f16_from_f32(const float *src)
+{
+    return _mm256_cvtps_ph(_mm256_loadu_ps(src), _MM_FROUND_TO_NEAREST_INT);
+}
+
+TAPER_INLINE void f16_whole(void *dst, const void *src, const void *how, bool stream)
+{
+    (void)how;
+    for (unsigned i = 0; i < STEP; i += 16) {
+        uint16_t *const out = (uint16_t *)dst + i;
+        const __m128i v = f16_from_f32((const float *)src + i);
+        const __m128i w = f16_from_f32((const float *)src + i + 8);
+        if (stream) {
+            _mm256_stream_si256((void *)out, _mm256_set_m128i(w, v));
+        } else { /* halves as they are: joining them costs more */
+            _mm_storeu_si128((void *)out, v);
+            _mm_storeu_si128((void *)(out + 8), w);
+        }
+    }
+}
+
+TAPER_INLINE void f16_step(void *dst, const void *src, size_t count, const void *how,
+                           bool stream)
+{
+    padded(dst, 16, src, 32, count, f16_whole, how, stream);
+}
+
+void taper_avx2_narrow_f16(void *dst, const void *src, size_t n,
+                           taper_cast_options options, bool stream)
+{
+    const unsigned host = use_default_control();
+    (void)options;
+    convert(dst, 16, src, 32, n, f16_step, NULL, stream);
+    restore_control(host);
+}
+
+/* ---- powers of two: integers, see f8e8m0_from_bits() in scalar/narrow.c -------------
+ */
+
+struct f8e8m0 {
+    int carry;        /* added to the fraction; its carry rounds the exponent */
+    int zero, one;    /* first subnormal to become code 00, and code 01 */
+    int small, large; /* codes for what is below and above the range */
+};
+
+TAPER_INLINE __m256i f8e8m0_from_f32(const float *src, const struct f8e8m0 *f)
+{
+    const __m256i a = _mm256_and_si256(_mm256_loadu_si256((const __m256i *)src),
+                                       _mm256_set1_epi32(0x7fffffff));
+    const __m256i subnormal = _mm256_cmpgt_epi32(_mm256_set1_epi32(0x00800000), a);
+    const __m256i nan = _mm256_cmpgt_epi32(a, _mm256_set1_epi32(0x7f800000));
+    __m256i v = _mm256_srli_epi32(_mm256_add_epi32(a, _mm256_set1_epi32(f->carry)), 23);
+    const __m256i above = _mm256_cmpgt_epi32(v, _mm256_set1_epi32(0xfe));
+    v = _mm256_blendv_epi8(v, _mm256_set1_epi32(f->large), above);
+    v = _mm256_blendv_epi8(v, _mm256_set1_epi32(0xff), nan);
+    if (__builtin_expect(_mm256_movemask_epi8(subnormal) != 0, 0)) {
+        const __m256i zero = _mm256_cmpgt_epi32(a, _mm256_set1_epi32(f->zero - 1));
+        const __m256i one = _mm256_cmpgt_epi32(a, _mm256_set1_epi32(f->one - 1));
+        __m256i w = _mm256_andnot_si256(zero, _mm256_set1_epi32(f->small));
+        w = _mm256_blendv_epi8(w, _mm256_set1_epi32(1), one);
+        v = _mm256_blendv_epi8(v, w, subnormal);
+    }
+    return v;
+}
+
+TAPER_INLINE void f8e8m0_whole(void *dst, const void *src, const void *how, bool stream)
+{
+    for (unsigned i = 0; i < STEP; i += 32) {
+        const float *const in = (const float *)src + i;
+        const __m256i ab =
+            _mm256_packus_epi32(f8e8m0_from_f32(in, how), f8e8m0_from_f32(in + 8, how));
+        const __m256i cd = _mm256_packus_epi32(f8e8m0_from_f32(in + 16, how),
+                                               f8e8m0_from_f32(in + 24, how));
+        store((char *)dst + i, in_order(_mm256_packus_epi16(ab, cd)), stream);
+    }
+}
+
+TAPER_INLINE void f8e8m0_step(void *dst, const void *src, size_t count, const void *how,
+                              bool stream)
+{
+    padded(dst, 8, src, 32, count, f8e8m0_whole, how, stream);
+}
+
+void taper_avx2_narrow_f8e8m0(void *dst, const void *src, size_t n,
+                              taper_cast_options options, bool stream)
+{
+    static const struct f8e8m0 modes[] = {
+        [TAPER_ROUND_UP] = {0x7fffff, 0x00200001, 0x00400001, 0x00, 0xfe},
+        [TAPER_ROUND_DOWN] = {0, 0x00400000, 0x00800000, 0x00, 0xfe},
+        [TAPER_ROUND_NEAREST] = {0x400000, 0x00300000, 0x00600000, 0x00, 0xfe},
+    };
+    struct f8e8m0 how = modes[options.rounding];
+    if (options.overflow != TAPER_SATURATE)
+        how.small = how.large = 0xff;
+    convert(dst, 8, src, 32, n, f8e8m0_step, &how, stream);
+}

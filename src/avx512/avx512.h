@@ -1,0 +1,28 @@
+/* avx512.h - kernels for x86-64 with AVX-512 F, BW, DQ and VL. */
+#ifndef TAPER_AVX512_H
+#define TAPER_AVX512_H
+
+#include "../avx2/avx2.h" /* kernels this table borrows */
+
+taper_fill_fn taper_avx512_fill;
+taper_copy_fn taper_avx512_copy;
+
+taper_narrow_fn taper_avx512_narrow_f16;
+taper_narrow_fn taper_avx512_narrow_bf16;
+taper_narrow_fn taper_avx512_narrow_f8e4m3fn;
+taper_narrow_fn taper_avx512_narrow_f8e4m3fnuz;
+taper_narrow_fn taper_avx512_narrow_f8e5m2;
+taper_narrow_fn taper_avx512_narrow_f8e5m2fnuz;
+taper_narrow_fn taper_avx512_narrow_f4e2m1;
+taper_narrow_fn taper_avx512_narrow_f8e8m0;
+
+taper_widen_fn taper_avx512_widen_f16;
+taper_widen_fn taper_avx512_widen_bf16;
+taper_widen_fn taper_avx512_widen_f8e4m3fn;
+taper_widen_fn taper_avx512_widen_f8e4m3fnuz;
+taper_widen_fn taper_avx512_widen_f8e5m2;
+taper_widen_fn taper_avx512_widen_f8e5m2fnuz;
+taper_widen_fn taper_avx512_widen_f4e2m1;
+taper_widen_fn taper_avx512_widen_f8e8m0;
+
+#endif
