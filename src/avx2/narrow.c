@@ -217,34 +217,22 @@ TAPER_INLINE __m256i bf16_from_f32(__m256i x)
     return _mm256_srli_epi32(_mm256_add_epi32(up, odd), 16);
 }
 
-TAPER_INLINE __m256i bf16_with_nan(__m256i x, __m256i v)
+TAPER_INLINE __m256i bf16_with_nan(__m256 x, __m256i v)
 {
-    const __m256i a = _mm256_and_si256(x, _mm256_set1_epi32(0x7fffffff));
-    const __m256i nan = _mm256_cmpgt_epi32(a, _mm256_set1_epi32(0x7f800000));
-    const __m256i quiet =
-        _mm256_or_si256(_mm256_srli_epi32(x, 16), _mm256_set1_epi32(0x0040));
-    return _mm256_blendv_epi8(v, quiet, nan);
-}
-
-/* Whether a lane of x or y is NaN: doubled, its magnitude is more than that of
- * infinity, and the larger of two unsigned numbers stays so. */
-TAPER_INLINE bool any_nan_bits(__m256i x, __m256i y)
-{
-    const __m256i most =
-        _mm256_max_epu32(_mm256_slli_epi32(x, 1), _mm256_slli_epi32(y, 1));
-    const __m256i limit = _mm256_set1_epi32((int)0xff000000);
-    const __m256i number = _mm256_cmpeq_epi32(_mm256_min_epu32(most, limit), most);
-    return _mm256_movemask_epi8(number) != -1;
+    const __m256i cut = _mm256_srli_epi32(bits(x), 16);
+    return _mm256_blendv_epi8(v, _mm256_or_si256(cut, _mm256_set1_epi32(0x0040)),
+                              nan_lanes(x));
 }
 
 TAPER_INLINE void bf16_whole(void *dst, const void *src, const void *how, bool stream)
 {
     (void)how;
     for (unsigned i = 0; i < STEP; i += 16) {
-        const __m256i *const in = (const __m256i *)((const float *)src + i);
-        const __m256i x = _mm256_loadu_si256(in), y = _mm256_loadu_si256(in + 1);
-        __m256i v = bf16_from_f32(x), w = bf16_from_f32(y);
-        if (__builtin_expect(any_nan_bits(x, y), 0)) {
+        const float *const in = (const float *)src + i;
+        const __m256 x = _mm256_loadu_ps(in), y = _mm256_loadu_ps(in + 8);
+        __m256i v = bf16_from_f32(bits(x)), w = bf16_from_f32(bits(y));
+        if (__builtin_expect(_mm256_movemask_ps(_mm256_cmp_ps(x, y, _CMP_UNORD_Q)),
+                             0)) {
             v = bf16_with_nan(x, v);
             w = bf16_with_nan(y, w);
         }
@@ -262,8 +250,10 @@ TAPER_INLINE void bf16_step(void *dst, const void *src, size_t count, const void
 void taper_avx2_narrow_bf16(void *dst, const void *src, size_t n,
                             taper_cast_options options, bool stream)
 {
+    const unsigned host = use_default_control();
     (void)options;
     convert(dst, 16, src, 32, n, bf16_step, NULL, stream);
+    restore_control(host);
 }
 
 TAPER_INLINE __m128i f16_from_f32(const float *src)
