@@ -1,0 +1,38 @@
+/* cli.h - what the sub-commands of the program share. */
+#ifndef TAPER_CLI_H
+#define TAPER_CLI_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Exit codes. 1 is left to commands that compare. */
+enum { CLI_OK = 0, CLI_USAGE = 2, CLI_FAILED = 3 };
+
+/* A sub-command: argv[0] is "taper NAME", what follows is the user's. Returns the exit
+ * code. */
+typedef int cli_run(int argc, char **argv);
+
+cli_run cli_convert;
+cli_run cli_info;
+cli_run cli_ls;
+
+/* One line on the standard error, "taper: " and the text. Control characters, which
+ * names in a file can hold, become '?': one line it stays. */
+__attribute__((format(printf, 1, 2))) void cli_error(const char *format, ...);
+
+/* As cli_error(), and says where help is. Returns CLI_USAGE. */
+__attribute__((format(printf, 2, 3))) int cli_usage(const char *command,
+                                                    const char *format, ...);
+
+/* `text` with control characters made '?', in place. Returns it. */
+char *cli_printable(char *text);
+
+/* Memory set to 0 for `count` things of `size` bytes, and a copy of a string; without
+ * memory these end the program, so they are for the time before there is any output. */
+void *cli_alloc(size_t count, size_t size);
+char *cli_copy(const char *text);
+
+/* Seconds since some moment, for differences. */
+double cli_seconds(void);
+
+#endif
