@@ -1,52 +1,28 @@
 /* neon/narrow.c - narrowing from binary32 with integer instructions only, so that FPCR
  * cannot matter. None of them may saturate, which would set FPSR.QC.
  *
- * The trick is to leave 32 bits early. Sixteen bits hold a sign, an exponent and seven
- * fraction bits; if the last one is set whenever what was cut off is not zero, which is
- * rounding to odd, then rounding again to at most five bits less comes out as if
- * straight from binary32. The types of 8 and 4 bits need no more, so they are rounded
- * in bytes, sixteen elements at a time. */
+ * The types of 8 and 4 bits are rounded in bytes, sixteen elements at a time. A byte
+ * holds the hidden bit and seven fraction bits; if the last one is set whenever
+ * anything was cut off behind it, which is rounding to odd, then rounding again to at
+ * most five bits comes out as if straight from binary32. */
 #include "intrin.h"
 #include "loop.h"
 #include "neon.h"
 
-/* The low and high half-words of eight binary32. */
-struct halves {
-    uint16x8_t low, high;
-};
-
-TAPER_INLINE struct halves load_halves(const unsigned char *src)
-{
-    const uint16x8_t a = vreinterpretq_u16_u8(vld1q_u8(src));
-    const uint16x8_t b = vreinterpretq_u16_u8(vld1q_u8(src + 16));
-    return (struct halves){vuzp1q_u16(a, b), vuzp2q_u16(a, b)};
-}
-
-/* 1 where a half-word has any bit set, else 0. */
-TAPER_INLINE uint16x8_t any_bit(uint16x8_t x)
-{
-    return vminq_u16(x, vdupq_n_u16(1));
-}
-
-/* Exponent and fraction without the sign, rounded to odd, one bit to the left: above
- * F32_INFINITY >> 15 it is a NaN. */
-TAPER_INLINE uint16x8_t magnitudes(struct halves x)
-{
-    return vsliq_n_u16(any_bit(x.low), x.high, 1);
-}
-
-enum { MAGNITUDE_LEAST_NORMAL = 0x0100, MAGNITUDE_INFINITY = 0xff00 };
-
 /* ---- bf16 --------------------------------------------------------------------------
  */
 
-TAPER_INLINE uint16x8_t bf16_from_halves(struct halves x)
+TAPER_INLINE uint16x8_t bf16_from_halves(uint16x8_t low, uint16x8_t high)
 {
-    const uint16x8_t odd = vandq_u16(x.high, vdupq_n_u16(1));
-    const uint16x8_t up = vcgtq_u16(vorrq_u16(x.low, odd), vdupq_n_u16(0x8000));
-    const uint16x8_t rounded = vsubq_u16(x.high, up); /* a mask is -1 */
-    const uint16x8_t nan = vcgtq_u16(magnitudes(x), vdupq_n_u16(MAGNITUDE_INFINITY));
-    return vbslq_u16(nan, vorrq_u16(x.high, vdupq_n_u16(0x0040)), rounded);
+    const uint16x8_t one = vdupq_n_u16(1), infinity = vdupq_n_u16(0xff00);
+    const uint16x8_t odd = vandq_u16(high, one);
+    const uint16x8_t up = vcgtq_u16(vorrq_u16(low, odd), vdupq_n_u16(0x8000));
+    const uint16x8_t rounded = vsubq_u16(high, up); /* a mask is -1 */
+
+    /* Without the sign, and with a last bit for all of `low`. */
+    const uint16x8_t magnitude = vsliq_n_u16(vminq_u16(low, one), high, 1);
+    const uint16x8_t quiet = vorrq_u16(high, vdupq_n_u16(0x0040));
+    return vbslq_u16(vcgtq_u16(magnitude, infinity), quiet, rounded);
 }
 
 TAPER_INLINE void bf16_block(unsigned char *dst, const unsigned char *src,
@@ -54,7 +30,9 @@ TAPER_INLINE void bf16_block(unsigned char *dst, const unsigned char *src,
 {
     (void)how;
     for (size_t i = 0; i < BLOCK; i += 8) {
-        const uint16x8_t y = bf16_from_halves(load_halves(src + 4 * i));
+        const uint16x8_t a = vreinterpretq_u16_u8(vld1q_u8(src + 4 * i));
+        const uint16x8_t b = vreinterpretq_u16_u8(vld1q_u8(src + 4 * i + 16));
+        const uint16x8_t y = bf16_from_halves(vuzp1q_u16(a, b), vuzp2q_u16(a, b));
         vst1q_u8(dst + 2 * i, vreinterpretq_u8_u16(y));
     }
 }
@@ -64,6 +42,33 @@ void taper_neon_narrow_bf16(void *dst, const void *src, size_t n,
 {
     (void)options, (void)stream;
     cast_loop(dst, 16, src, 32, n, bf16_block, NULL);
+}
+
+/* ---- what all bytes begin with -----------------------------------------------------
+ */
+
+/* Sixteen binary32, rounded to odd. In `sign` only the top bit counts. `significand`
+ * has its hidden bit, also where a subnormal has none. */
+struct parts {
+    uint8x16_t sign, exponent, significand;
+};
+
+TAPER_INLINE struct parts load_parts(const unsigned char *src)
+{
+    const uint8x16x4_t x = vld4q_u8(src); /* every fourth byte, from the lowest up */
+    const uint8x16_t cut = vorrq_u8(x.val[0], x.val[1]);
+    const uint8x16_t low = vorrq_u8(x.val[2], vminq_u8(cut, vdupq_n_u8(1)));
+    return (struct parts){
+        .sign = x.val[3],
+        .exponent = vsriq_n_u8(vshlq_n_u8(x.val[3], 1), low, 7),
+        .significand = vorrq_u8(low, vdupq_n_u8(0x80)),
+    };
+}
+
+TAPER_INLINE uint8x16_t is_nan(struct parts x)
+{
+    return vandq_u8(vceqq_u8(x.exponent, vdupq_n_u8(0xff)),
+                    vcgtq_u8(x.significand, vdupq_n_u8(0x80)));
 }
 
 /* ---- 8-bit floats and f4e2m1 -------------------------------------------------------
@@ -76,32 +81,6 @@ struct format {
         nan;            /* codes for overflow, saturating or not, and for NaN */
     bool negative_zero; /* if not, the code with only the sign bit is the NaN */
 };
-
-/* Sixteen binary32, rounded to odd: in `sign` only the top bit counts, and
- * `significand` has its hidden bit, also where a subnormal has none: all of those
- * become 0 anyway. */
-struct parts {
-    uint8x16_t sign, exponent, significand;
-};
-
-TAPER_INLINE struct parts load_parts(const unsigned char *src)
-{
-    const struct halves x = load_halves(src), y = load_halves(src + 32);
-    const uint8x16_t a = vreinterpretq_u8_u16(vorrq_u16(x.high, any_bit(x.low)));
-    const uint8x16_t b = vreinterpretq_u8_u16(vorrq_u16(y.high, any_bit(y.low)));
-    const uint8x16_t low = vuzp1q_u8(a, b), high = vuzp2q_u8(a, b);
-    return (struct parts){
-        .sign = high,
-        .exponent = vsriq_n_u8(vshlq_n_u8(high, 1), low, 7),
-        .significand = vorrq_u8(low, vdupq_n_u8(0x80)),
-    };
-}
-
-TAPER_INLINE uint8x16_t is_nan(struct parts x)
-{
-    return vandq_u8(vceqq_u8(x.exponent, vdupq_n_u8(0xff)),
-                    vcgtq_u8(x.significand, vdupq_n_u8(0x80)));
-}
 
 /* See round_magnitude() in scalar/narrow.c. All from 0x80 up stands for codes too large
  * for a byte. */
@@ -215,57 +194,45 @@ void taper_neon_narrow_f4e2m1(void *dst, const void *src, size_t n,
 /* ---- f8e8m0 ------------------------------------------------------------------------
  */
 
-/* All on magnitudes(), whose high byte is the exponent. */
+/* Bounds of significands. */
 struct f8e8m0_how {
-    uint16x8_t carry, carry_subnormal; /* added so that a carry rounds the exponent */
-    uint16x8_t least;                  /* below it, ff */
-    uint8x16_t largest;                /* of the codes other than NaN */
+    uint8x16_t normal, subnormal; /* above these the exponent is rounded up */
+    uint8x16_t least;             /* subnormals below it are out of range: ff */
+    uint8x16_t largest;           /* of the codes other than NaN */
 };
 
 static struct f8e8m0_how f8e8m0_how(taper_cast_options options)
 {
-    /* Per rounding: those two, and the first magnitude to become 2^-127. */
-    static const uint16_t table[][3] = {
-        [TAPER_ROUND_UP] = {0x00fe, 0x007e, 0x0042},
-        [TAPER_ROUND_DOWN] = {0x0000, 0x0000, 0x0080},
-        [TAPER_ROUND_NEAREST] = {0x0080, 0x0040, 0x0060},
+    static const uint8_t bounds[][3] = {
+        [TAPER_ROUND_UP] = {0x80, 0xc0, 0xa1},
+        [TAPER_ROUND_DOWN] = {0xff, 0xff, 0xc0},
+        [TAPER_ROUND_NEAREST] = {0xbf, 0xdf, 0xb0},
     };
-    const uint16_t *const row = table[options.rounding];
+    const uint8_t *const b = bounds[options.rounding];
     const bool saturate = options.overflow == TAPER_SATURATE;
     return (struct f8e8m0_how){
-        .carry = vdupq_n_u16(row[0]),
-        .carry_subnormal = vdupq_n_u16(row[1]),
-        .least = vdupq_n_u16(saturate ? 0 : row[2]),
+        .normal = vdupq_n_u8(b[0]),
+        .subnormal = vdupq_n_u8(b[1]),
+        .least = vdupq_n_u8(saturate ? 0 : b[2]),
         .largest = vdupq_n_u8(saturate ? 0xfe : 0xff),
     };
 }
 
-/* Codes in the high bytes. */
-TAPER_INLINE uint8x16_t f8e8m0_round(uint16x8_t a, const struct f8e8m0_how *how)
+TAPER_INLINE uint8x16_t f8e8m0_from_parts(struct parts x, const struct f8e8m0_how *how)
 {
-    const uint16x8_t subnormal = vcltq_u16(a, vdupq_n_u16(MAGNITUDE_LEAST_NORMAL));
-    const uint16x8_t carry = vbslq_u16(subnormal, how->carry_subnormal, how->carry);
-    return vreinterpretq_u8_u16(vaddq_u16(a, carry));
-}
-
-/* What is ff whatever rounding makes of it. */
-TAPER_INLINE uint8x16_t f8e8m0_is_nan(uint16x8_t a, const struct f8e8m0_how *how)
-{
-    const uint16x8_t nan = vcgtq_u16(a, vdupq_n_u16(MAGNITUDE_INFINITY));
-    return vreinterpretq_u8_u16(vorrq_u16(nan, vcltq_u16(a, how->least)));
+    const uint8x16_t subnormal = vceqq_u8(x.exponent, vdupq_n_u8(0));
+    const uint8x16_t bound = vbslq_u8(subnormal, how->subnormal, how->normal);
+    const uint8x16_t up = vcgtq_u8(x.significand, bound);
+    const uint8x16_t code = vminq_u8(vsubq_u8(x.exponent, up), how->largest);
+    const uint8x16_t small = vandq_u8(subnormal, vcltq_u8(x.significand, how->least));
+    return vorrq_u8(code, vorrq_u8(is_nan(x), small));
 }
 
 TAPER_INLINE void f8e8m0_block(unsigned char *dst, const unsigned char *src,
                                const void *how)
 {
-    const struct f8e8m0_how *const h = how;
-    for (size_t i = 0; i < BLOCK; i += 16) {
-        const uint16x8_t a = magnitudes(load_halves(src + 4 * i));
-        const uint16x8_t b = magnitudes(load_halves(src + 4 * i + 32));
-        const uint8x16_t code = vuzp2q_u8(f8e8m0_round(a, h), f8e8m0_round(b, h));
-        const uint8x16_t nan = vuzp2q_u8(f8e8m0_is_nan(a, h), f8e8m0_is_nan(b, h));
-        vst1q_u8(dst + i, vorrq_u8(vminq_u8(code, h->largest), nan));
-    }
+    for (size_t i = 0; i < BLOCK; i += 16)
+        vst1q_u8(dst + i, f8e8m0_from_parts(load_parts(src + 4 * i), how));
 }
 
 void taper_neon_narrow_f8e8m0(void *dst, const void *src, size_t n,
