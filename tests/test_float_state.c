@@ -1,0 +1,340 @@
+/* test_float_state.c - the same bits in every state of the floating-point unit, which
+ * is as it was after every call: control bits, flags, and no trap. */
+#include "support.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- The control register of this machine
+ * ----------------------------------------------- */
+
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+
+/* MXCSR: flush to zero, rounding, trap masks, denormals are zero, sticky flags. */
+typedef unsigned float_state;
+enum { FTZ = 1 << 15, RC = 3 << 13, MASKS = 0x3f << 7, DAZ = 1 << 6, FLAGS = 0x3f };
+
+static float_state get_state(void)
+{
+    return _mm_getcsr();
+}
+
+static uint64_t state_bits(float_state state)
+{
+    return state;
+}
+
+static void set_state(float_state state)
+{
+    _mm_setcsr(state);
+}
+
+/* The i-th of all 32, without flags and, if masked, with all of them. Sets *end last.
+ */
+static float_state nth_state(unsigned i, bool *end)
+{
+    const unsigned masks = i & 16 ? 0 : MASKS, flags = i & 32 && masks ? FLAGS : 0;
+    *end = i == 63;
+    return (i & 1 ? FTZ : 0) | (i & 2 ? DAZ : 0) | (i / 4 & 3) << 13 | masks | flags;
+}
+
+#elif defined(__aarch64__)
+
+/* FPCR: alternative half, default NaN, flush to zero, rounding, flush half to zero; and
+ * the trap enables, which most machines do not have. FPSR: sticky flags. */
+typedef struct {
+    uint64_t fpcr, fpsr;
+} float_state;
+
+static float_state get_state(void)
+{
+    float_state state;
+    __asm__ volatile("mrs %0, fpcr" : "=r"(state.fpcr));
+    __asm__ volatile("mrs %0, fpsr" : "=r"(state.fpsr));
+    return state;
+}
+
+static uint64_t state_bits(float_state state)
+{
+    return state.fpsr << 32 | state.fpcr;
+}
+
+static void set_state(float_state state)
+{
+    __asm__ volatile("msr fpcr, %0" : : "r"(state.fpcr));
+    __asm__ volatile("msr fpsr, %0" : : "r"(state.fpsr));
+}
+
+static float_state nth_state(unsigned i, bool *end)
+{
+    enum { AHP = 1 << 26, DN = 1 << 25, FZ = 1 << 24, FZ16 = 1 << 19, TRAPS = 0x9f00 };
+    *end = i == 255;
+    return (float_state){(i & 1 ? AHP : 0) | (i & 2 ? DN : 0) | (i & 4 ? FZ : 0) |
+                             (i & 8 ? FZ16 : 0) | (uint64_t)(i / 16 & 3) << 22 |
+                             (i & 64 ? TRAPS : 0),
+                         i & 128 ? 0x9f : 0};
+}
+
+#else /* what C can say: rounding, and flags */
+#include <fenv.h>
+
+typedef struct {
+    int rounding, flags;
+} float_state;
+
+static float_state get_state(void)
+{
+    return (float_state){fegetround(), fetestexcept(FE_ALL_EXCEPT)};
+}
+
+static uint64_t state_bits(float_state state)
+{
+    return (uint64_t)(unsigned)state.flags << 32 | (unsigned)state.rounding;
+}
+
+static void set_state(float_state state)
+{
+    fesetround(state.rounding);
+    feclearexcept(FE_ALL_EXCEPT);
+    const fexcept_t all = (fexcept_t)-1;
+    fesetexceptflag(&all, state.flags);
+}
+
+static float_state nth_state(unsigned i, bool *end)
+{
+    static const int roundings[] = {
+        FE_TONEAREST,
+#ifdef FE_UPWARD
+        FE_UPWARD,
+        FE_DOWNWARD,
+#endif
+#ifdef FE_TOWARDZERO
+        FE_TOWARDZERO,
+#endif
+    };
+    enum { ROUNDINGS = sizeof roundings / sizeof *roundings };
+    *end = i == 2 * ROUNDINGS - 1;
+    return (float_state){roundings[i / 2], i % 2 ? FE_ALL_EXCEPT : 0};
+}
+
+#endif
+
+/* ---- What is called
+ * --------------------------------------------------------------------- */
+
+/* A call of a public function. `n` and the results do not depend on the state. */
+struct call {
+    taper_dtype to, from;
+    taper_cast_options options;
+    void *want, *src;
+    size_t n;
+};
+
+enum { MAX_CALLS = 500, SAMPLES = 3000 };
+static struct call calls[MAX_CALLS];
+static size_t call_count;
+static unsigned char *got;
+
+/* Steps of a narrowing with their neighbours, both signs; then random inputs. */
+static void add_call(taper_dtype to, taper_dtype from, taper_cast_options options)
+{
+    static struct oracle_step steps[ORACLE_MAX_STEPS];
+    uint64_t seed = 9;
+    size_t step_count = 0, n = SAMPLES;
+    if (from == TAPER_F32 && oracle_bits(to) <= 16) {
+        step_count = oracle_steps(to, options, steps);
+        n += 6 * step_count;
+    }
+    const unsigned from_bits = oracle_bits(from), to_bits = oracle_bits(to);
+    struct call c = {to, from, options, calloc(n + 1, 8), calloc(n + 1, 8), n};
+    if (c.want == NULL || c.src == NULL || call_count == MAX_CALLS)
+        abort();
+    for (size_t i = 0; i < n; i++) {
+        uint64_t in = random_element(from, &seed);
+        if (i < 6 * step_count)
+            in = ((steps[i / 6].first - 1 + i % 3) & 0x7fffffff) |
+                 (i % 6 < 3 ? 0 : UINT32_C(0x80000000));
+        set_element(c.src, from_bits, i, in);
+        set_element(c.want, to_bits, i, oracle_cast(to, from, in, options));
+    }
+    calls[call_count++] = c;
+}
+
+static int make_calls(void **state)
+{
+    (void)state;
+    for (int to = 0; to < CAST_TYPES; to++)
+        for (int from = 0; from < CAST_TYPES; from++) {
+            taper_cast_options options = {TAPER_SATURATE, TAPER_ROUND_UP};
+            do
+                add_call(cast_types[to], cast_types[from], options);
+            while (next_options(cast_types[to], &options));
+        }
+    got = malloc(8 * (6 * ORACLE_MAX_STEPS + SAMPLES));
+    return got == NULL ? -1 : 0;
+}
+
+static int free_calls(void **state)
+{
+    (void)state;
+    while (call_count > 0) {
+        free(calls[--call_count].want);
+        free(calls[call_count].src);
+    }
+    free(got);
+    return 0;
+}
+
+/* Nothing between the two changes of state may touch the floating-point unit but taper.
+ */
+static taper_status call_in_state(const struct call *c, float_state wanted,
+                                  float_state *before, float_state *after)
+{
+    const float_state own = get_state();
+    taper_status status;
+    set_state(wanted);
+    *before = get_state(); /* a machine need not have every bit */
+    status = taper_cast(c->to, got, c->from, c->src, c->n, &c->options);
+    *after = get_state();
+    set_state(own);
+    return status;
+}
+
+static void check_state(const char *what, float_state before, float_state after)
+{
+    if (state_bits(before) != state_bits(after))
+        fail_msg("%s: %s: the state was %llx before and is %llx after", taper_isa(),
+                 what, (unsigned long long)state_bits(before),
+                 (unsigned long long)state_bits(after));
+}
+
+static void check_call(const struct call *c, float_state wanted)
+{
+    const unsigned bits = oracle_bits(c->to);
+    float_state before, after;
+    assert_int_equal(call_in_state(c, wanted, &before, &after), TAPER_OK);
+    char what[64];
+    snprintf(what, sizeof what, "%s to %s", taper_dtype_name(c->from),
+             taper_dtype_name(c->to));
+    check_state(what, before, after);
+    if (memcmp(got, c->want, array_bytes(bits, c->n)) == 0)
+        return;
+    size_t i = 0;
+    while (get_element(got, bits, i) == get_element(c->want, bits, i))
+        i++;
+    fail_msg("%s: state %llx: %llx, %s to %s, overflow %d, rounding %d: %llx, not %llx",
+             taper_isa(), (unsigned long long)state_bits(wanted),
+             (unsigned long long)get_element(c->src, oracle_bits(c->from), i),
+             taper_dtype_name(c->from), taper_dtype_name(c->to),
+             (int)c->options.overflow, (int)c->options.rounding,
+             (unsigned long long)get_element(got, bits, i),
+             (unsigned long long)get_element(c->want, bits, i));
+}
+
+static void for_each_state(void (*check)(float_state state))
+{
+    const char *isa;
+    for (size_t t = 0; (isa = taper_isa_name(t)) != NULL; t++) {
+        unsigned i = 0;
+        bool end;
+        assert_int_equal(taper_use_isa(isa), TAPER_OK);
+        do {
+            const float_state state = nth_state(i, &end);
+            check(state);
+            i++;
+        } while (!end);
+        print_message("%s: %u states\n", isa, i);
+    }
+    assert_int_equal(taper_use_isa(NULL), TAPER_OK);
+}
+
+static void check_casts(float_state state)
+{
+    for (size_t i = 0; i < call_count; i++)
+        check_call(&calls[i], state);
+}
+
+static void test_casts(void **state)
+{
+    (void)state;
+    for_each_state(check_casts);
+}
+
+/* taper_narrow() and taper_widen() on few elements, where a tail is all there is; fill
+ * and copy of subnormals and signalling NaNs. */
+static void check_small(float_state wanted)
+{
+    enum { N = 19 };
+    static const uint32_t in[N] = {0x00000001, 0x00400000, 0x007fffff, 0x80400000,
+                                   0x33000001, 0x477fefff, 0x387fe000, 0x7f800001,
+                                   0xffbfffff, 0x7f800000, 0x7f7fffff, 0x5bf80000,
+                                   0x80000000, 0x3f801001, 0xb6800001, 0x43e80001,
+                                   0xffc00000, 0x7fffffff, 0x00800001};
+    uint16_t f16[N];
+    uint32_t back[N], filled[N], copied[N];
+    for (size_t n = 1; n <= N; n++) {
+        const float_state own = get_state();
+        set_state(wanted);
+        const float_state before = get_state();
+        const taper_status narrow = taper_narrow(TAPER_F16, f16, in, n, NULL);
+        const taper_status widen = taper_widen(TAPER_F16, back, f16, n);
+        const taper_status fill = taper_fill(TAPER_F32, filled, n, &in[n - 1]);
+        const taper_status copy = taper_copy(TAPER_F32, copied, in, n);
+        const float_state after = get_state();
+        set_state(own);
+        assert_true(narrow == TAPER_OK && widen == TAPER_OK && fill == TAPER_OK &&
+                    copy == TAPER_OK);
+        check_state("small arrays", before, after);
+        const taper_cast_options options = {TAPER_SATURATE, TAPER_ROUND_UP};
+        for (size_t i = 0; i < n; i++) {
+            assert_int_equal(f16[i], oracle_cast(TAPER_F16, TAPER_F32, in[i], options));
+            assert_int_equal(back[i],
+                             oracle_cast(TAPER_F32, TAPER_F16, f16[i], options));
+            assert_int_equal(filled[i], in[n - 1]);
+            assert_int_equal(copied[i], in[i]);
+        }
+    }
+}
+
+static void test_small(void **state)
+{
+    (void)state;
+    for_each_state(check_small);
+}
+
+/* The states are those that they are meant to be: they change what this file computes.
+ */
+static void test_states_bite(void **state)
+{
+    const float_state own = get_state();
+    volatile float one = 1, tiny = 0x1p-60f;
+    unsigned changed = 0, i = 0;
+    bool end;
+    (void)state;
+    do {
+        const float_state wanted = nth_state(i++, &end);
+#if defined(__x86_64__)
+        if ((wanted & MASKS) == 0)
+            continue; /* would trap */
+#elif defined(__aarch64__)
+        if (wanted.fpcr & 0x9f00)
+            continue;
+#endif
+        set_state(wanted);
+        const volatile float sum = one + tiny, difference = one - tiny;
+        set_state(own);
+        changed += sum != 1 || difference != 1;
+    } while (!end);
+    assert_true(changed > 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_states_bite),
+        cmocka_unit_test(test_casts),
+        cmocka_unit_test(test_small),
+    };
+    return cmocka_run_group_tests(tests, make_calls, free_calls);
+}
