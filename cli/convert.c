@@ -476,7 +476,8 @@ static int run(struct job *job, struct output *output)
     if (!plan_job(job))
         return CLI_FAILED;
     if (job->options.dry_run) {
-        summary_print(&job->summary, false);
+        if (!job->options.quiet)
+            summary_print(&job->summary, false);
         return CLI_OK;
     }
     return carry_out(job, output);

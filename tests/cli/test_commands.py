@@ -1,0 +1,95 @@
+"""The command line itself: help, versions, listings, and wrong usage."""
+
+import os
+import re
+import subprocess
+
+import pytest
+
+import checkpoint
+from conftest import PROGRAM
+
+COMMANDS = ["convert", "info", "ls"]
+
+
+def test_help(taper):
+    shown = taper("--help").stdout
+    assert taper(code=2).stderr == shown
+    for command in COMMANDS:
+        assert re.search(rf"^  {command} +\w", shown, re.MULTILINE)
+        text = taper(command, "--help").stdout
+        assert text.startswith(f"usage: taper {command}")
+        assert max(map(len, text.splitlines())) <= 90
+
+
+def test_version(taper):
+    assert re.fullmatch(r"taper \d+\.\d+\.\d+\n", taper("--version").stdout)
+
+
+def test_info(taper):
+    lines = dict(re.split(r"  +", line, maxsplit=1) for line in
+                 taper("info", env={"TAPER_ISA": "scalar"}).stdout.splitlines())  # fmt: skip
+    assert lines["in use"] == "scalar"
+    assert "scalar" in lines["built for"].split()
+    assert "scalar" in lines["can be used here"].split()
+    assert int(lines["threads of a call"]) >= 1
+    assert "features" in lines and "taper" in lines
+
+
+def test_ls(taper, tmp_path):
+    one, two = tmp_path / "one.safetensors", tmp_path / "two.safetensors"
+    checkpoint.write(
+        one,
+        {
+            "layer.0.weight": ("F32", [2, 3], bytes(24)),
+            "s": ("F8_E4M3FNUZ", [], b"1"),
+            "p": ("F4", [2, 8], bytes(8)),
+        },
+    )
+    checkpoint.write(two, {"bell\7": ("U8", [0], b"")})
+    rows = [line.split() for line in taper("ls", one).stdout.splitlines()]
+    assert rows == [
+        ["layer.0.weight", "F32", "[2,3]", "24"],
+        ["s", "F8_E4M3FNUZ", "[]", "1"],
+        ["p", "F4", "[2,8]", "8"],
+        ["3", "tensors,", "33", "bytes"],
+    ]
+    done = taper("ls", one, tmp_path / "none", two, code=3)
+    assert f"{one}:\n" in done.stdout and f"{two}:\nbell?" in done.stdout
+    assert done.stderr == f"taper: {tmp_path}/none: cannot be opened: No such file or directory\n"
+
+
+def test_standard_output_full(tmp_path):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([PROGRAM, "info"], stdout=full, stderr=subprocess.PIPE)
+    assert done.returncode == 3 and b"cannot write the standard output" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments, fault",
+    [
+        (["nonsense"], "no command 'nonsense'"),
+        (["--nonsense"], "no command '--nonsense'"),
+        (["ls"], "which file?"),
+        (["ls", "--nonsense"], "unrecognized option '--nonsense'"),
+        (["info", "x"], "takes no argument, but got 'x'"),
+        (["convert"], "takes two names, IN and OUT, but got 0"),
+        (["convert", "a", "b"], "--to is missing"),
+        (["convert", "a", "--to", "f16"], "but got 1"),
+        (["convert", "a", "b", "c", "--to", "f16"], "but got 3"),
+        (["convert", "a", "b", "--to", "f17"], "--to 'f17'"),
+        (["convert", "a", "b", "--to", "f64"], "--to 'f64'"),
+        (["convert", "a", "b", "--to", "i8"], "--to 'i8'"),
+        (["convert", "a", "b", "--to", "f8_e4m3_and_more_than_fits"], "--to 'f8_e4m3_and"),
+        (["convert", "a", "b", "--to"], "requires an argument"),
+        (["convert", "a", "b", "--to", "f16", "-j", "0"], "-j '0'"),
+        (["convert", "a", "b", "--to", "f16", "-j", "2x"], "-j '2x'"),
+        (["convert", "a", "b", "--to", "f16", "--match", "("], "--match '('"),
+        (["convert", "a", "b", "--to", "f16", "--keep", "["], "--keep '['"),
+        (["convert", "a", "b", "--to", "f16", "-x"], "invalid option -- 'x'"),
+    ],
+)
+def test_wrong_usage(taper, tmp_path, arguments, fault):
+    done = taper(*arguments, code=2, cwd=tmp_path)
+    assert fault in done.stderr and "--help' tells how" in done.stderr
+    assert done.stdout == "" and os.listdir(tmp_path) == []
