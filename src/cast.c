@@ -18,6 +18,8 @@ struct path {
 struct cast {
     struct taper_work work;
     struct path path;
+    char *dst;
+    const char *src;
 };
 
 static void follow(const struct path *path, void *dst, const void *src, size_t n,
@@ -32,16 +34,18 @@ static void follow(const struct path *path, void *dst, const void *src, size_t n
         for (size_t i = 0; i < n; i += BLOCK) {
             const size_t part = n - i < BLOCK ? n - i : BLOCK;
             path->widen(block, (const char *)src + i / 8 * path->src_bits, part, false);
-            path->narrow((char *)dst + i / 8 * path->dst_bits, block, part, path->options,
-                         stream);
+            path->narrow((char *)dst + i / 8 * path->dst_bits, block, part,
+                         path->options, stream);
         }
     }
 }
 
-static void run(const struct taper_work *work, void *dst, const void *src, size_t n,
-                bool stream)
+/* Items are elements; `begin` is a multiple of 8, so it is at the start of a byte. */
+static void run(const struct taper_work *work, size_t begin, size_t end, bool stream)
 {
-    follow(&((const struct cast *)work)->path, dst, src, n, stream);
+    const struct cast *const c = (const struct cast *)work;
+    follow(&c->path, c->dst + begin / 8 * c->path.dst_bits,
+           c->src + begin / 8 * c->path.src_bits, end - begin, stream);
 }
 
 static bool valid(const taper_cast_options *options)
@@ -50,8 +54,9 @@ static bool valid(const taper_cast_options *options)
            (unsigned)options->rounding <= TAPER_ROUND_NEAREST;
 }
 
-/* All that is left to check once the types are known to be a pair that `path` serves. */
-static taper_status cast(const struct path *path, void *dst, const void *src, size_t n)
+/* The checks that are left once the types are known to be a pair that `path` serves. */
+static taper_status cast_array(const struct path *path, void *dst, const void *src,
+                               size_t n)
 {
     size_t dst_bytes, src_bytes;
     if (!taper_array_bytes(path->dst_bits, n, &dst_bytes) ||
@@ -65,12 +70,17 @@ static taper_status cast(const struct path *path, void *dst, const void *src, si
         (dst != src || path->dst_bits > path->src_bits))
         return TAPER_OVERLAP;
 
-    if (!taper_is_large(dst_bytes + src_bytes))
+    if (!taper_is_large(dst_bytes + src_bytes)) {
         follow(path, dst, src, n, false);
-    else
-        taper_run(&(struct cast){{run, dst, src, n, path->dst_bits, path->src_bits},
-                                 *path}
-                       .work);
+        return TAPER_OK;
+    }
+    const struct cast large = {
+        .work = {run, n, TAPER_ARRAY_GRAIN, src_bytes, dst_bytes, dst == src},
+        .path = *path,
+        .dst = dst,
+        .src = src,
+    };
+    taper_run(&large.work);
     return TAPER_OK;
 }
 
@@ -87,8 +97,8 @@ taper_status taper_narrow(taper_dtype to, void *dst, const void *src, size_t n,
         return TAPER_UNSUPPORTED;
     if (!valid(options))
         return TAPER_BAD_OPTION;
-    return cast(&(struct path){NULL, narrow, *options, taper_dtype_bits(to), 32}, dst, src,
-                n);
+    return cast_array(&(struct path){NULL, narrow, *options, taper_dtype_bits(to), 32},
+                      dst, src, n);
 }
 
 taper_status taper_widen(taper_dtype from, void *dst, const void *src, size_t n)
@@ -98,9 +108,10 @@ taper_status taper_widen(taper_dtype from, void *dst, const void *src, size_t n)
     taper_widen_fn *const widen = taper_active()->widen[from];
     if (widen == NULL || from == TAPER_F64)
         return TAPER_UNSUPPORTED;
-    return cast(&(struct path){.widen = widen, .dst_bits = 32,
-                               .src_bits = taper_dtype_bits(from)},
-                dst, src, n);
+    return cast_array(&(struct path){.widen = widen,
+                                     .dst_bits = 32,
+                                     .src_bits = taper_dtype_bits(from)},
+                      dst, src, n);
 }
 
 taper_status taper_cast(taper_dtype to, void *dst, taper_dtype from, const void *src,
@@ -124,5 +135,5 @@ taper_status taper_cast(taper_dtype to, void *dst, taper_dtype from, const void 
                         taper_dtype_bits(from)};
     if (to == TAPER_F32 && from == TAPER_F64)
         path.widen = k->f32_from_f64;
-    return cast(&path, dst, src, n);
+    return cast_array(&path, dst, src, n);
 }

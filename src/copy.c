@@ -6,12 +6,15 @@
 struct copy {
     struct taper_work work;
     taper_copy_fn *kernel;
+    unsigned char *dst;
+    const unsigned char *src;
 };
 
-static void run(const struct taper_work *work, void *dst, const void *src, size_t n,
-                bool stream)
+/* Items are bytes. */
+static void run(const struct taper_work *work, size_t begin, size_t end, bool stream)
 {
-    ((const struct copy *)work)->kernel(dst, src, n, stream);
+    const struct copy *const c = (const struct copy *)work;
+    c->kernel(c->dst + begin, c->src + begin, end - begin, stream);
 }
 
 taper_status taper_copy(taper_dtype type, void *dst, const void *src, size_t n)
@@ -39,9 +42,16 @@ taper_status taper_copy(taper_dtype type, void *dst, const void *src, size_t n)
     if (dst == src)
         return TAPER_OK;
     taper_copy_fn *const kernel = taper_active()->copy;
-    if (!taper_is_large(2 * bytes))
+    if (!taper_is_large(2 * bytes)) {
         kernel(dst, src, whole, false);
-    else
-        taper_run(&(struct copy){{run, dst, src, whole, 8, 8}, kernel}.work);
+        return TAPER_OK;
+    }
+    const struct copy large = {
+        .work = {run, whole, TAPER_ARRAY_GRAIN, whole, whole, false},
+        .kernel = kernel,
+        .dst = dst,
+        .src = src,
+    };
+    taper_run(&large.work);
     return TAPER_OK;
 }

@@ -19,8 +19,9 @@ struct taper_cpuid {
     uint32_t xcr0;
 };
 
-/* TAPER_CPU_* bits that those words allow: a feature counts only if the operating system
- * saves the registers it uses. A pure function, so that tests can try any machine. */
+/* TAPER_CPU_* bits that those words allow: a feature counts only if the operating
+ * system saves the registers it uses. A pure function, so that tests can try any
+ * machine. */
 unsigned taper_cpu_from_cpuid(struct taper_cpuid words);
 
 /* TAPER_CPU_* bits of this machine. */

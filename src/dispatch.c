@@ -7,8 +7,8 @@
 #include "kernels.h"
 
 /* Best first. The scalar table needs nothing, so a choice is always found. What stands
- * behind it is another CPU's table, emulated for the tests: it can be named, but is never
- * chosen. */
+ * behind it is another CPU's table, emulated for the tests: it can be named, but is
+ * never chosen. */
 static const struct taper_kernels *const tables[] = {
 #if defined(TAPER_HAVE_AVX512)
     &taper_avx512,
@@ -39,8 +39,8 @@ const struct taper_kernels *taper_built(size_t i)
 }
 
 /* The first table from `t` on that `cpu` can run. */
-static const struct taper_kernels *const *usable_from(
-    const struct taper_kernels *const *t, unsigned cpu)
+static const struct taper_kernels *const *
+usable_from(const struct taper_kernels *const *t, unsigned cpu)
 {
     while (*t != NULL && ((*t)->needs & ~cpu) != 0)
         t++;

@@ -8,15 +8,15 @@
 struct fill {
     struct taper_work work;
     taper_fill_fn *kernel;
+    unsigned char *dst;
     const unsigned char *pattern;
 };
 
-static void run(const struct taper_work *work, void *dst, const void *src, size_t n,
-                bool stream)
+/* Items are bytes. Parts begin on multiples of the pattern. */
+static void run(const struct taper_work *work, size_t begin, size_t end, bool stream)
 {
     const struct fill *const f = (const struct fill *)work;
-    (void)src;
-    f->kernel(dst, f->pattern, n, stream);
+    f->kernel(f->dst + begin, f->pattern, end - begin, stream);
 }
 
 /* Repeats the element at `value` until TAPER_PATTERN_BYTES are full. */
@@ -52,12 +52,20 @@ taper_status taper_fill(taper_dtype type, void *dst, size_t n, const void *value
     make_pattern(pattern, value, bits);
     const size_t tail = n * bits % 8; /* bits in a last byte that is not full */
     const size_t whole = tail == 0 ? bytes : bytes - 1;
-    taper_fill_fn *const kernel = taper_active()->fill;
-    if (!taper_is_large(bytes))
-        kernel(dst, pattern, whole, false);
-    else
-        taper_run(&(struct fill){{run, dst, NULL, whole, 8, 0}, kernel, pattern}.work);
     if (tail != 0)
-        ((unsigned char *)dst)[whole] = (unsigned char)(pattern[0] & ((1u << tail) - 1));
+        ((unsigned char *)dst)[whole] =
+            (unsigned char)(pattern[0] & ((1u << tail) - 1));
+    taper_fill_fn *const kernel = taper_active()->fill;
+    if (!taper_is_large(bytes)) {
+        kernel(dst, pattern, whole, false);
+        return TAPER_OK;
+    }
+    const struct fill large = {
+        .work = {run, whole, TAPER_ARRAY_GRAIN, 0, whole, false},
+        .kernel = kernel,
+        .dst = dst,
+        .pattern = pattern,
+    };
+    taper_run(&large.work);
     return TAPER_OK;
 }

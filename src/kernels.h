@@ -16,7 +16,7 @@ enum { TAPER_DTYPE_COUNT = TAPER_I2 + 1, TAPER_PATTERN_BYTES = 16 };
  * alignment. `stream` asks for stores that go past the caches; it never changes a bit.
  *
  * Without it, a cast kernel may be called with dst == src when an element of dst is no
- * wider than one of src: it goes forward and reads all that a store covers before it. */
+ * wider than one of src: it goes forward and loads all that a store covers first. */
 
 /* Repeats the 16 bytes at `pattern` over `bytes` bytes: a pattern for every width. */
 typedef void taper_fill_fn(void *dst, const unsigned char *pattern, size_t bytes,
@@ -33,8 +33,8 @@ struct taper_kernels {
     taper_copy_fn *copy;
 
     /* Casts meet at binary32: `narrow`, by destination, goes out of it and `widen`, by
-     * source, comes into it. Two entries stand for f64 so that every pair is one of each:
-     * narrow[TAPER_F64] is exact, and widen[TAPER_F64] rounds to odd, after which
+     * source, comes into it. Two entries stand for f64 so that every pair is one of
+     * each: narrow[TAPER_F64] is exact, and widen[TAPER_F64] rounds to odd, after which
      * narrowing is as if straight from f64. NULL: not a type of casts. */
     taper_narrow_fn *narrow[TAPER_DTYPE_COUNT];
     taper_widen_fn *widen[TAPER_DTYPE_COUNT];
@@ -52,7 +52,7 @@ const struct taper_kernels *taper_active(void);
 /* The i-th table that can run here, best first, or NULL past the last. */
 const struct taper_kernels *taper_usable(size_t i);
 
-/* The i-th table of this build, whether or not it can run here, or NULL past the last. */
+/* The i-th table of this build, able to run here or not, or NULL past the last. */
 const struct taper_kernels *taper_built(size_t i);
 
 #endif

@@ -10,15 +10,9 @@
 
 #include "taper/taper.h"
 
-enum {
-    /* Elements; parts begin on multiples of it. It is a multiple of every vector, and of a
-     * cache line of every type. */
-    GRAIN = 4096,
-    /* Traffic per thread that pays for waking it. */
-    PART_BYTES = 512 << 10,
-};
+enum { PART_BYTES = 512 << 10 }; /* traffic per thread that pays for waking it */
 
-/* Defaults: where threads and streaming stores begin to win; see docs/performance.md. */
+/* Defaults: where threads and streaming stores begin to win (docs/performance.md). */
 static const size_t defaults[] = {
     [TAPER_PARALLEL_BYTES] = (size_t)1 << 20,
     [TAPER_STREAM_BYTES] = (size_t)4 << 20,
@@ -80,8 +74,9 @@ void taper_set_parallel_for(taper_parallel_for *run, void *context)
 }
 
 #ifdef _OPENMP
-/* The threads of an OpenMP team do not survive fork(), and libgomp waits for them in the
- * child. So a process that was not there when the library was loaded does not use it. */
+/* The threads of an OpenMP team do not survive fork(), and libgomp waits for them in
+ * the child. So a process that was not there when the library was loaded does not use
+ * it. */
 static pid_t loaded_in;
 
 __attribute__((constructor)) static void remember_process(void)
@@ -104,7 +99,7 @@ static bool can_parallel(void)
 
 struct parts {
     const struct taper_work *work;
-    size_t size; /* elements in all parts but the last; a multiple of GRAIN */
+    size_t size; /* items in all parts but the last; a multiple of the grain */
     bool stream;
 };
 
@@ -114,14 +109,13 @@ static void run_part(void *data, size_t index)
     const struct taper_work *const w = parts->work;
     const size_t begin = index * parts->size;
     const size_t left = w->n - begin;
-    w->run(w, (char *)w->dst + begin / 8 * w->dst_bits,
-           w->src == NULL ? NULL : (const char *)w->src + begin / 8 * w->src_bits,
-           left < parts->size ? left : parts->size, parts->stream);
+    w->run(w, begin, begin + (left < parts->size ? left : parts->size), parts->stream);
 }
 
 static void run_parts(struct parts *parts, size_t count)
 {
-    taper_parallel_for *const run = atomic_load_explicit(&lent_run, memory_order_acquire);
+    taper_parallel_for *const run =
+        atomic_load_explicit(&lent_run, memory_order_acquire);
     if (run != NULL) {
         run(atomic_load_explicit(&lent_context, memory_order_relaxed), count, run_part,
             parts);
@@ -136,12 +130,11 @@ static void run_parts(struct parts *parts, size_t count)
 
 void taper_run(const struct taper_work *work)
 {
-    const size_t written = work->n / 8 * work->dst_bits;
-    const size_t traffic = written + work->n / 8 * work->src_bits;
+    const size_t traffic = work->read + work->written;
     struct parts parts = {work, work->n, false};
     size_t count = 1;
 
-    if (work->dst == work->src) {
+    if (work->in_place) {
         run_part(&parts, 0);
         return;
     }
@@ -149,15 +142,16 @@ void taper_run(const struct taper_work *work)
         const size_t most = (size_t)taper_max_threads();
         count = traffic / PART_BYTES;
         count = count < 1 ? 1 : count > most ? most : count;
-        const size_t grains = work->n / GRAIN + 1;
-        parts.size = (grains + count - 1) / count * GRAIN;
+        const size_t grains = work->n / work->grain + 1;
+        parts.size = (grains + count - 1) / count * work->grain;
         count = (work->n + parts.size - 1) / parts.size;
     }
-    size_t stream_from = taper_threshold_bytes(
-        work->src == NULL ? TAPER_STREAM_FILL_BYTES : TAPER_STREAM_BYTES);
-    if (work->src == NULL && count > 1)
+    const bool fill = work->read == 0;
+    size_t stream_from =
+        taper_threshold_bytes(fill ? TAPER_STREAM_FILL_BYTES : TAPER_STREAM_BYTES);
+    if (fill && count > 1)
         stream_from /= 4; /* several threads leave a fill less of the shared cache */
-    parts.stream = written >= stream_from;
+    parts.stream = work->written >= stream_from;
 
     if (count == 1)
         run_part(&parts, 0);

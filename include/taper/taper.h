@@ -7,17 +7,17 @@
  *   counts elements. No byte outside the described elements is read or written, and
  *   n == 0 touches nothing, whatever the pointers are.
  * - Elements of 4 and 2 bits are packed, the first one in the low bits of its byte, so
- *   `n` of them take ceil(n * bits / 8) bytes; the unused high bits of the last byte are
- *   ignored when read and written as 0 (ONNX TensorProto).
+ *   `n` of them take ceil(n * bits / 8) bytes; the unused high bits of the last byte
+ * are ignored when read and written as 0 (ONNX TensorProto).
  * - Arguments are checked before the first write, in the order each function states; a
  *   status below zero means that nothing was written.
  * - Results do not depend on the instruction set, the number of threads or the
  *   floating-point environment (MXCSR, FPCR): no rounding mode, flush-to-zero switch or
  *   trap mask changes a bit, no exception flag is raised and nothing traps.
- * - Any number of threads may call at once, without any set-up, as long as no array that
- *   one of them writes is used by another. Nothing is allocated, locked or printed and
- *   errno is left alone. Large arrays may be cut over OpenMP threads, whose runtime can
- *   do all of these; taper_set_max_threads(1) rules that out, and then the calls are
+ * - Any number of threads may call at once, without any set-up, as long as no array
+ * that one of them writes is used by another. Nothing is allocated, locked or printed
+ * and errno is left alone. Large arrays may be cut over OpenMP threads, whose runtime
+ * can do all of these; taper_set_max_threads(1) rules that out, and then the calls are
  *   async-signal-safe too.
  */
 #ifndef TAPER_TAPER_H
@@ -42,24 +42,24 @@
 extern "C" {
 #endif
 
-/* ---- Status ------------------------------------------------------------------------ */
+/* ---- Status ---- */
 
 /** What a call reports. The numbers are ABI: never changed, never reused. */
 typedef enum taper_status {
     TAPER_OK = 0,
     TAPER_BAD_DTYPE = -1,   /**< not the number of a taper_dtype */
     TAPER_UNSUPPORTED = -2, /**< a dtype that this operation does not take */
-    TAPER_BAD_OPTION = -3,  /**< an option outside its enum, or a setting out of range */
-    TAPER_TOO_LARGE = -4,   /**< elements or bytes exceed PTRDIFF_MAX */
-    TAPER_NULL = -5,        /**< a null pointer where elements are to be read or written */
-    TAPER_OVERLAP = -6,     /**< source and destination share bytes in a way not allowed */
-    TAPER_BAD_ISA = -7,     /**< no such instruction set here, or the CPU lacks it */
+    TAPER_BAD_OPTION = -3, /**< an option outside its enum, or a setting out of range */
+    TAPER_TOO_LARGE = -4,  /**< elements or bytes exceed PTRDIFF_MAX */
+    TAPER_NULL = -5,    /**< a null pointer where elements are to be read or written */
+    TAPER_OVERLAP = -6, /**< source and destination share bytes in a way not allowed */
+    TAPER_BAD_ISA = -7, /**< no such instruction set here, or the CPU lacks it */
 } taper_status;
 
 /** One line of English, static; for an unknown number, a line that says so. */
 TAPER_API const char *taper_status_text(taper_status status);
 
-/* ---- Element types ----------------------------------------------------------------- */
+/* ---- Element types ---- */
 
 /** Element types, numbered as ONNX TensorProto.DataType. */
 typedef enum taper_dtype {
@@ -76,19 +76,19 @@ typedef enum taper_dtype {
     TAPER_F64 = 11,
     TAPER_U32 = 12,
     TAPER_U64 = 13,
-    TAPER_C64 = 14,         /**< two binary32: real, imaginary */
-    TAPER_C128 = 15,        /**< two binary64: real, imaginary */
-    TAPER_BF16 = 16,        /**< the high half of a binary32 */
-    TAPER_F8E4M3FN = 17,    /**< OCP OFP8 E4M3: no infinity, NaN 7f and ff, max 448 */
-    TAPER_F8E4M3FNUZ = 18,  /**< no infinity, no -0, NaN 80, max 240 */
-    TAPER_F8E5M2 = 19,      /**< OCP OFP8 E5M2: infinity 7c, max 57344 */
-    TAPER_F8E5M2FNUZ = 20,  /**< no infinity, no -0, NaN 80, max 57344 */
-    TAPER_U4 = 21,          /**< packed, two a byte */
-    TAPER_I4 = 22,          /**< packed, two a byte, two's complement */
-    TAPER_F4E2M1 = 23,      /**< OCP MX FP4: packed, two a byte, no infinity or NaN, max 6 */
-    TAPER_F8E8M0 = 24,      /**< OCP MX scale: code c is 2^(c-127), ff is NaN, no sign */
-    TAPER_U2 = 25,          /**< packed, four a byte */
-    TAPER_I2 = 26,          /**< packed, four a byte, two's complement */
+    TAPER_C64 = 14,        /**< two binary32: real, imaginary */
+    TAPER_C128 = 15,       /**< two binary64: real, imaginary */
+    TAPER_BF16 = 16,       /**< the high half of a binary32 */
+    TAPER_F8E4M3FN = 17,   /**< OCP OFP8 E4M3: no infinity, NaN 7f and ff, max 448 */
+    TAPER_F8E4M3FNUZ = 18, /**< no infinity, no -0, NaN 80, max 240 */
+    TAPER_F8E5M2 = 19,     /**< OCP OFP8 E5M2: infinity 7c, max 57344 */
+    TAPER_F8E5M2FNUZ = 20, /**< no infinity, no -0, NaN 80, max 57344 */
+    TAPER_U4 = 21,         /**< packed, two a byte */
+    TAPER_I4 = 22,         /**< packed, two a byte, two's complement */
+    TAPER_F4E2M1 = 23, /**< OCP MX FP4: packed, two a byte, no infinity or NaN, max 6 */
+    TAPER_F8E8M0 = 24, /**< OCP MX scale: code c is 2^(c-127), ff is NaN, no sign */
+    TAPER_U2 = 25,     /**< packed, four a byte */
+    TAPER_I2 = 26,     /**< packed, four a byte, two's complement */
 } taper_dtype;
 
 /** Bits per element; 0 for TAPER_STRING and for an unknown number. */
@@ -98,10 +98,10 @@ TAPER_API size_t taper_dtype_bits(taper_dtype type);
  * "float8e4m3fn"; NULL for an unknown number. */
 TAPER_API const char *taper_dtype_name(taper_dtype type);
 
-/** The inverse of taper_dtype_name(); 0, which is no dtype, for NULL or another word. */
+/** The inverse of taper_dtype_name(); 0, which is no dtype, for NULL or other words. */
 TAPER_API taper_dtype taper_dtype_from_name(const char *name);
 
-/* ---- Fill and copy ----------------------------------------------------------------- */
+/* ---- Fill and copy ---- */
 
 /**
  * Sets `n` elements of `dst` to the element at `value`, bit for bit: the payload of a
@@ -127,7 +127,7 @@ TAPER_CHECKED taper_status taper_fill(taper_dtype type, void *dst, size_t n,
 TAPER_CHECKED taper_status taper_copy(taper_dtype type, void *dst, const void *src,
                                       size_t n);
 
-/* ---- Casts ------------------------------------------------------------------------- */
+/* ---- Casts ---- */
 
 /** What becomes of a value that rounds past the largest finite one, and of an infinity,
  * in an 8-bit float type: ONNX Cast attribute `saturate`. */
@@ -167,9 +167,10 @@ typedef struct taper_cast_options {
  *     f8e5m2fnuz  00        S|7f       80              80
  *     f4e2m1      S|0       S|7        S|7             7
  *
- * f8e8m0 takes the magnitude, rounds it as `rounding` says with no limit on the exponent
- * and then looks at the range: NaN is ff; 0 and results below 2^-127 are 00, or ff
- * without saturation; infinity and results above 2^127 are fe, or ff without saturation.
+ * f8e8m0 takes the magnitude, rounds it as `rounding` says with no limit on the
+ * exponent and then looks at the range: NaN is ff; 0 and results below 2^-127 are 00,
+ * or ff without saturation; infinity and results above 2^127 are fe, or ff without
+ * saturation.
  *
  * `dst == src` is allowed: the results are packed into the front of the array, and the
  * call then runs on one thread. Any other overlap is an error.
@@ -181,9 +182,9 @@ TAPER_CHECKED taper_status taper_narrow(taper_dtype to, void *dst, const void *s
                                         size_t n, const taper_cast_options *options);
 
 /**
- * Widens `n` elements of type `from`, one of those that taper_narrow() makes, to binary32
- * at `dst`. Exact for every number, so that narrowing gives the code back. An infinity
- * stays one. NaNs:
+ * Widens `n` elements of type `from`, one of those that taper_narrow() makes, to
+ * binary32 at `dst`. Exact for every number, so that narrowing gives the code back. An
+ * infinity stays one. NaNs:
  *
  *     bf16          bits << 16: payload and a signalling bit are kept
  *     f16           made quiet, payload kept
@@ -200,10 +201,10 @@ TAPER_CHECKED taper_status taper_widen(taper_dtype from, void *dst, const void *
 /**
  * Casts `n` elements from any of the float types to any other: f64, f32 and all that
  * taper_narrow() makes. Exactly one rounding, from the value of the source, as
- * taper_narrow() has it. f64 to f32 rounds to nearest even and keeps the sign and the top
- * payload bits of a NaN; f32 to f64 is exact; both make NaNs quiet. Between equal types
- * it is taper_copy(). Otherwise the NaN rules are those of taper_widen() followed by
- * those of taper_narrow().
+ * taper_narrow() has it. f64 to f32 rounds to nearest even and keeps the sign and the
+ * top payload bits of a NaN; f32 to f64 is exact; both make NaNs quiet. Between equal
+ * types it is taper_copy(). Otherwise the NaN rules are those of taper_widen() followed
+ * by those of taper_narrow().
  *
  * `dst == src` is allowed when `to` has no more bits than `from`, as in taper_narrow().
  *
@@ -214,7 +215,7 @@ TAPER_CHECKED taper_status taper_cast(taper_dtype to, void *dst, taper_dtype fro
                                       const void *src, size_t n,
                                       const taper_cast_options *options);
 
-/* ---- Instruction sets -------------------------------------------------------------- */
+/* ---- Instruction sets ---- */
 
 /** Name of the instruction set in use: "avx512", "avx2", "neon" or "scalar". The first
  * call of anything chooses the best that CPU and operating system support; the
@@ -228,14 +229,14 @@ TAPER_API const char *taper_isa_name(size_t i);
  * cannot run here. For tests and benchmarks: results are the same with each. */
 TAPER_CHECKED taper_status taper_use_isa(const char *name);
 
-/* ---- Large arrays ------------------------------------------------------------------ */
+/* ---- Large arrays ---- */
 
-/** The most threads one call may use: what taper_set_max_threads() said, else what OpenMP
- * says (OMP_NUM_THREADS), else 1. */
+/** The most threads one call may use: what taper_set_max_threads() said, else what
+ * OpenMP says (OMP_NUM_THREADS), else 1. */
 TAPER_API int taper_max_threads(void);
 
-/** Sets the most threads one call may use; 0 leaves it to OpenMP again. TAPER_BAD_OPTION
- * if negative. */
+/** Sets the most threads one call may use; 0 leaves it to OpenMP again.
+ * TAPER_BAD_OPTION if negative. */
 TAPER_CHECKED taper_status taper_set_max_threads(int threads);
 
 /** Part `index` of a call; see taper_parallel_for. */
@@ -254,10 +255,10 @@ TAPER_API void taper_set_parallel_for(taper_parallel_for *run, void *context);
 
 /** Sizes, in bytes, from which large arrays are treated differently. */
 typedef enum taper_threshold {
-    TAPER_PARALLEL_BYTES = 0,      /**< bytes read and written that are worth threads */
-    TAPER_STREAM_BYTES = 1,        /**< bytes written by copies and casts that go past
-                                        the caches (non-temporal stores) */
-    TAPER_STREAM_FILL_BYTES = 2,   /**< bytes written by a fill that do */
+    TAPER_PARALLEL_BYTES = 0,    /**< bytes read and written that are worth threads */
+    TAPER_STREAM_BYTES = 1,      /**< bytes written by copies and casts that go past
+                                      the caches (non-temporal stores) */
+    TAPER_STREAM_FILL_BYTES = 2, /**< bytes written by a fill that do */
 } taper_threshold;
 
 /** The threshold `which`; 0 for another number. */
@@ -265,9 +266,10 @@ TAPER_API size_t taper_threshold_bytes(taper_threshold which);
 
 /** Sets a threshold. SIZE_MAX turns the treatment off; 0 asks for the default again.
  * TAPER_BAD_OPTION if there is no threshold `which`. */
-TAPER_CHECKED taper_status taper_set_threshold_bytes(taper_threshold which, size_t bytes);
+TAPER_CHECKED taper_status taper_set_threshold_bytes(taper_threshold which,
+                                                     size_t bytes);
 
-/* ---- Version ----------------------------------------------------------------------- */
+/* ---- Version ---- */
 
 /** The version of the library in use, such as "0.1.0". */
 TAPER_API const char *taper_version(void);

@@ -1,5 +1,4 @@
-/* intrin.h - the AVX2 and F16C intrinsics: native, or emulated by SIMDe for the tests.
- */
+/* intrin.h - the AVX2 and F16C intrinsics: native, or emulated by SIMDe in tests. */
 #ifndef TAPER_AVX2_INTRIN_H
 #define TAPER_AVX2_INTRIN_H
 

@@ -52,8 +52,7 @@ TAPER_INLINE __m256i in_order(__m256i v)
     return _mm256_permutevar8x32_epi32(v, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
 }
 
-/* ---- 8-bit and 4-bit floats: the pipe that avx512/narrow.c explains, on |x| ---------
- */
+/* ---- 8-bit and 4-bit floats: the pipe that avx512/narrow.c explains, on |x| ---- */
 
 struct format {
     unsigned mantissa;
@@ -106,8 +105,7 @@ TAPER_INLINE __m256i f8_from_f32(struct floats x, const struct f8 *f8)
     const struct format f = f8->format;
     __m256i sign;
     __m256i v = magnitudes(x, f, f8->overflow, &sign);
-    if (!f.negative_zero) /* 00 and 80 take no sign; as signed bytes, the others are > 0
-                           */
+    if (!f.negative_zero) /* no sign for codes 00 and 80: as signed bytes, not > 0 */
         sign = _mm256_and_si256(sign, _mm256_cmpgt_epi8(v, _mm256_setzero_si256()));
     v = _mm256_or_si256(v, sign);
     if (__builtin_expect(any_nan(x), 0)) {
@@ -205,8 +203,7 @@ void taper_avx2_narrow_f4e2m1(void *dst, const void *src, size_t n,
     restore_control(host);
 }
 
-/* ---- 16-bit floats -----------------------------------------------------------------
- */
+/* ---- 16-bit floats ---- */
 
 /* bf16 in the low half of each lane; see bf16_from_bits() in scalar/narrow.c. */
 TAPER_INLINE __m256i bf16_from_f32(__m256i x)
@@ -292,8 +289,7 @@ void taper_avx2_narrow_f16(void *dst, const void *src, size_t n,
     restore_control(host);
 }
 
-/* ---- powers of two: integers, see f8e8m0_from_bits() in scalar/narrow.c -------------
- */
+/* ---- powers of two: integers, see f8e8m0_from_bits() in scalar/narrow.c ---- */
 
 struct f8e8m0 {
     int carry;        /* added to the fraction; its carry rounds the exponent */

@@ -12,8 +12,7 @@ TAPER_INLINE void store(float *dst, __m256i v, bool stream)
         _mm256_storeu_si256((void *)dst, v);
 }
 
-/* ---- 16-bit floats -----------------------------------------------------------------
- */
+/* ---- 16-bit floats ---- */
 
 TAPER_INLINE void bf16_whole(void *dst, const void *src, const void *how, bool stream)
 {
@@ -249,8 +248,7 @@ void taper_avx2_widen_f4e2m1(void *dst, const void *src, size_t n, bool stream)
     convert(dst, 32, src, 4, n, f4e2m1_step, NULL, stream);
 }
 
-/* ---- powers of two -----------------------------------------------------------------
- */
+/* ---- powers of two ---- */
 
 TAPER_INLINE void f8e8m0_whole(void *dst, const void *src, const void *how, bool stream)
 {

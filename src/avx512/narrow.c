@@ -222,8 +222,7 @@ TAPER_INLINE void f4e2m1_step(void *dst, const void *src, size_t count, const vo
     v = _mm512_ternarylogic_epi32(_mm512_set1_epi8(8), _mm512_srli_epi16(sign, 4), v,
                                   0xca);
     v = _mm512_maddubs_epi16(v, _mm512_set1_epi16(0x1001));
-    /* A word is now a packed byte of two; bring the 32 of them together and into order.
-     */
+    /* A word is now a packed byte of two; bring the 32 of them into order. */
     static const uint16_t in_order[32] = {0, 8,  16, 24, 1, 9,  17, 25,
                                           2, 10, 18, 26, 3, 11, 19, 27};
     const __m256i packed = _mm512_castsi512_si256(_mm512_permutexvar_epi16(
@@ -243,8 +242,7 @@ void taper_avx512_narrow_f4e2m1(void *dst, const void *src, size_t n,
     convert(dst, 4, src, 32, n, f4e2m1_step, NULL, stream);
 }
 
-/* ---- 16-bit floats -----------------------------------------------------------------
- */
+/* ---- 16-bit floats ---- */
 
 /* Adds what makes the high halves round to nearest, ties to even. */
 TAPER_INLINE __m512i round_high_half(__m512i x)
@@ -298,9 +296,12 @@ void taper_avx512_narrow_bf16(void *dst, const void *src, size_t n,
     convert(dst, 16, src, 32, n, bf16_step, NULL, stream);
 }
 
+/* To nearest without exceptions. gcc 12 knows the instruction but not its {sae}. */
 TAPER_INLINE __m256i f16_from_f32(__m512 x)
 {
-    return _mm512_cvt_roundps_ph(x, NEAREST);
+    __m256i v;
+    __asm__("vcvtps2ph $0, %{sae%}, %1, %0" : "=v"(v) : "v"(x));
+    return v;
 }
 
 TAPER_INLINE __m512i f16_pair(__m512 a, __m512 b)

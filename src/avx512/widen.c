@@ -22,8 +22,7 @@ TAPER_INLINE void store16(float *dst, __m512i v, unsigned first, size_t count,
         _mm512_storeu_si512(dst + first, v);
 }
 
-/* ---- 16-bit floats -----------------------------------------------------------------
- */
+/* ---- 16-bit floats ---- */
 
 TAPER_INLINE __m256i load16(const uint16_t *src, unsigned first, size_t count)
 {
@@ -82,8 +81,7 @@ struct halves {
 };
 
 /* 64 times `byte`, in a register of its own: without the barrier gcc 12 makes some of
- * these anew in each step, through a general register, and the loop is a sixth slower.
- */
+ * these anew in each step, by a general register, and a sixth of the speed is gone. */
 TAPER_INLINE __m512i bytes(unsigned byte)
 {
     __m512i v = _mm512_set1_epi8((char)byte);
@@ -254,8 +252,7 @@ void taper_avx512_widen_f8e8m0(void *dst, const void *src, size_t n, bool stream
     convert(dst, 32, src, 8, n, f8e8m0_step, NULL, stream);
 }
 
-/* ---- packed 4-bit floats: all sixteen values in a register -------------------------
- */
+/* ---- packed 4-bit floats: all sixteen values in a register ---- */
 
 TAPER_INLINE void f4e2m1_step(void *dst, const void *src, size_t count, const void *how,
                               bool stream)

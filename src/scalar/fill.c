@@ -1,7 +1,8 @@
 /* scalar/fill.c - repeats a pattern, sixteen bytes at a time. */
 #include "scalar.h"
 
-void taper_scalar_fill(void *dst, const unsigned char *pattern, size_t bytes, bool stream)
+void taper_scalar_fill(void *dst, const unsigned char *pattern, size_t bytes,
+                       bool stream)
 {
     unsigned char *const out = dst;
     unsigned char own[TAPER_PATTERN_BYTES]; /* the compiler may keep it in a register */

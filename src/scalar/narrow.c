@@ -1,13 +1,13 @@
 /* scalar/narrow.c - reference narrowing from binary32, one element at a time.
  *
- * Bit patterns and integers only: no rounding mode, flush-to-zero setting or compiler flag
- * can change what these return. */
+ * Bit patterns and integers only: no rounding mode, flush-to-zero setting or compiler
+ * flag can change what these return. */
 #include "scalar.h"
 
-/* The magnitude `a` of a binary32, rounded to nearest even to `mantissa` fraction bits with
- * an exponent bias of `bias`, as a code; its range is not limited above. The significand
- * loses 23 - mantissa bits, and one more for each step that the exponent lies below the
- * least normal one of the target: at 25 nothing is left. */
+/* The magnitude `a` of a binary32, rounded to nearest even to `mantissa` fraction bits
+ * with an exponent bias of `bias`, as a code; its range is not limited above. The
+ * significand loses 23 - mantissa bits, and one more for each step that the exponent
+ * lies below the least normal one of the target: at 25 nothing is left. */
 TAPER_INLINE uint32_t round_magnitude(uint32_t a, uint32_t mantissa, uint32_t bias)
 {
     const uint32_t least = 128 - bias; /* binary32 exponent of the least normal */
@@ -18,7 +18,8 @@ TAPER_INLINE uint32_t round_magnitude(uint32_t a, uint32_t mantissa, uint32_t bi
     const uint32_t significand = (a & 0x7fffff) | 0x800000;
     const uint32_t odd = significand >> shift & 1;
     const uint32_t rounded = (significand + (1u << (shift - 1)) - 1 + odd) >> shift;
-    return (above << mantissa) + rounded; /* its hidden bit adds the 1 to the exponent */
+    return (above << mantissa) +
+           rounded; /* its hidden bit adds the 1 to the exponent */
 }
 
 static uint16_t bf16_from_bits(uint32_t x)
@@ -33,7 +34,8 @@ static uint16_t f16_from_bits(uint32_t x)
 {
     const uint32_t sign = x >> 16 & 0x8000, a = x & F32_MAGNITUDE;
     uint32_t code = round_magnitude(a, 10, 15);
-    code = a >= 0x477ff000 ? 0x7c00 : code; /* 65520, halfway to 2^16, rounds past 65504 */
+    code =
+        a >= 0x477ff000 ? 0x7c00 : code; /* 65520, halfway to 2^16, rounds past 65504 */
     code = a > F32_INFINITY ? 0x7e00 | (a >> 13 & 0x3ff) : code;
     return (uint16_t)(sign | code);
 }
@@ -42,8 +44,9 @@ static uint16_t f16_from_bits(uint32_t x)
  * that rounds past the largest finite value. */
 struct format {
     uint32_t mantissa, bias, limit;
-    uint8_t largest, beyond, nan; /* codes for overflow, saturating or not, and for NaN */
-    bool negative_zero;           /* if not, the code with only the sign bit is the NaN */
+    uint8_t largest, beyond,
+        nan;            /* codes for overflow, saturating or not, and for NaN */
+    bool negative_zero; /* if not, the code with only the sign bit is the NaN */
 };
 
 static const struct format e4m3fn = {3, 7, 0x43e80001, 0x7e, 0x7f, 0x7f, true};
@@ -73,7 +76,7 @@ static uint32_t f4e2m1_from_bits(uint32_t x)
 {
     const uint32_t sign = x >> 28 & 8, a = x & F32_MAGNITUDE;
     if (a > F32_INFINITY)
-        return 7; /* NaN is +6 */
+        return 7;                                                  /* NaN is +6 */
     return sign | (a > 0x40a00000 ? 7 : round_magnitude(a, 1, 1)); /* past 5 all is 6 */
 }
 
@@ -89,7 +92,7 @@ static uint8_t f8e8m0_from_subnormal(uint32_t a, taper_cast_options options)
     if (a >= first[options.rounding][1])
         return 0x01;
     return a >= first[options.rounding][0] || options.overflow == TAPER_SATURATE ? 0x00
-                                                                                : 0xff;
+                                                                                 : 0xff;
 }
 
 static uint8_t f8e8m0_from_bits(uint32_t x, taper_cast_options options)
@@ -114,9 +117,10 @@ static uint64_t f64_from_bits(uint32_t x)
     const uint64_t sign = (uint64_t)(x & 0x80000000) << 32;
     uint64_t a = (uint64_t)(x & F32_MAGNITUDE) << 29;
     if ((x & F32_MAGNITUDE) >= F32_INFINITY) { /* NaN is made quiet */
-        const uint64_t quiet = (x & F32_MAGNITUDE) > F32_INFINITY ? UINT64_C(1) << 51 : 0;
-        return sign | UINT64_C(0x7ff0000000000000) | (a & UINT64_C(0x000fffffe0000000)) |
-               quiet;
+        const uint64_t quiet =
+            (x & F32_MAGNITUDE) > F32_INFINITY ? UINT64_C(1) << 51 : 0;
+        return sign | UINT64_C(0x7ff0000000000000) |
+               (a & UINT64_C(0x000fffffe0000000)) | quiet;
     }
     if (a == 0)
         return sign;

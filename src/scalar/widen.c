@@ -1,15 +1,16 @@
-/* scalar/widen.c - reference widening to binary32, one element at a time, and the two ways
- * from binary64. Integers only, as in narrow.c. */
+/* scalar/widen.c - reference widening to binary32, one element at a time, and the two
+ * ways from binary64. Integers only, as in narrow.c. */
 #include "scalar.h"
 
-/* The finite magnitude `code` of a type with `mantissa` fraction bits and an exponent bias
- * of `bias`, as a binary32 magnitude; exact. */
+/* The finite magnitude `code` of a type with `mantissa` fraction bits and an exponent
+ * bias of `bias`, as a binary32 magnitude; exact. */
 TAPER_INLINE uint32_t widen_magnitude(uint32_t code, uint32_t mantissa, uint32_t bias)
 {
     uint32_t exponent = 127 - bias;
     if (code == 0)
         return 0;
-    if (code >> mantissa == 0) { /* subnormal: shift until the hidden bit is in its place */
+    if (code >> mantissa ==
+        0) { /* subnormal: shift until the hidden bit is in its place */
         for (exponent++; code >> mantissa == 0; exponent--)
             code <<= 1;
         exponent--; /* the hidden bit adds 1 */
@@ -121,7 +122,7 @@ void taper_scalar_widen_f8e8m0(void *dst, const void *src, size_t n, bool stream
         store32(dst, i, f32_from_f8e8m0(in[i]));
 }
 
-/* ---- from binary64 ----------------------------------------------------------------- */
+/* ---- from binary64 ---- */
 
 static const uint64_t f64_infinity = UINT64_C(0x7ff0000000000000);
 
@@ -145,7 +146,7 @@ static uint32_t cut_f64(uint64_t a, uint64_t *lost)
     return (uint32_t)(significand >> shift);
 }
 
-/* Infinity from 2^128 on and NaN: what is the same however finite values are rounded. */
+/* Infinity from 2^128 on and NaN: the same however finite values are rounded. */
 static uint32_t f32_from_f64_special(uint64_t a)
 {
     if (a > f64_infinity)
@@ -155,10 +156,10 @@ static uint32_t f32_from_f64_special(uint64_t a)
 
 static const uint64_t f64_two_to_128 = UINT64_C(0x47f0000000000000);
 
-/* To odd: an inexact result gets its last bit set. It then lies on the same side of every
- * shorter number and of every midpoint between two as the input does, so that a second
- * rounding, to a shorter type, comes out as one from the input would. That holds for
- * types with two fraction bits less than binary32, at every exponent. */
+/* To odd: an inexact result gets its last bit set. It then lies on the same side of
+ * every shorter number and of every midpoint between two as the input does, so that a
+ * second rounding, to a shorter type, comes out as one from the input would. That holds
+ * for types with two fraction bits less than binary32, at every exponent. */
 static uint32_t f32_odd_from_f64(uint64_t x)
 {
     const uint32_t sign = (uint32_t)(x >> 32) & 0x80000000;
