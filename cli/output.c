@@ -227,7 +227,7 @@ bool output_publish(struct output *o)
         return false;
     }
     o->temp[0] = '\0';
-    if (fsync(o->parent) != 0) {
+    if (fsync(o->parent) != 0 && errno != EINVAL) { /* EINVAL: not a thing to sync */
         cli_error("%s: is complete, but the folder it is in cannot be synced: %s",
                   o->path, strerror(errno));
         return false;

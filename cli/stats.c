@@ -4,8 +4,10 @@
  * of the numbers, those of NaN come after infinity. The loops have no branch, so that
  * they become vector code; the bits are signed because SSE2 compares only such.
  *
- * The errors are exact but for one rounding, that of the quotient. A result is at most
- * twice its value, so that their difference is a number of the same type (Sterbenz). */
+ * The errors are exact but for one rounding, that of the quotient: a result is between
+ * half its value and twice it, so that their difference is a number of the same type
+ * (Sterbenz). Only a binary64 value far below the smallest of f8_e8m0 loses bits in the
+ * difference. */
 #include "stats.h"
 
 #include <math.h>
@@ -61,25 +63,26 @@ static int64_t magnitude_f64(double x)
     return bits & 0x7fffffffffffffff;
 }
 
-/* Adds values, if none of them is among those to be counted: then only the error
- * matters, and this is quicker. False, and nothing added, if one is. */
-static bool add_if_plain(struct stats *stats, int32_t max, const float *x,
-                         const float *y, size_t n)
+/* Adds values, if all are finite and none is beyond `max`, which leaves little to count
+ * and so is quicker. False, and nothing added, if one is not. */
+static bool add_if_within(struct stats *stats, int32_t max, const float *x,
+                          const float *y, size_t n)
 {
-    int32_t odd = 0, worst = 0;
+    int32_t beyond = 0, zero = 0, worst = 0;
     for (size_t i = 0; i < n; i++) {
         const int32_t a = magnitude_f32(x[i]), b = magnitude_f32(y[i]);
-        odd |= (a > max) | (b > max) | ((a > 0) ^ (b > 0));
+        const int32_t counts = (a > 0) & (b > 0);
+        beyond |= (a > max) | (b > max);
+        zero += (a > 0) - counts;
         const int32_t error =
-            magnitude_f32((fabsf(y[i]) - fabsf(x[i])) / fabsf(x[i])) & -(a > 0);
+            magnitude_f32((fabsf(y[i]) - fabsf(x[i])) / fabsf(x[i])) & -counts;
         worst = error > worst ? error : worst;
     }
-    if (odd)
+    if (beyond)
         return false;
     float worst_value;
     memcpy(&worst_value, &worst, sizeof worst);
-    if (worst_value > stats->worst)
-        stats->worst = worst_value;
+    stats_merge(stats, &(struct stats){.zero = (uint64_t)zero, .worst = worst_value});
     return true;
 }
 
@@ -87,7 +90,7 @@ void stats_add_f32(struct stats *stats, taper_dtype to, const float *x, const fl
                    size_t n)
 {
     const int32_t inf = magnitude_f32(INFINITY), max = magnitude_f32(largest(to));
-    if (add_if_plain(stats, max, x, y, n))
+    if (add_if_within(stats, max, x, y, n))
         return;
 
     int32_t saturated = 0, infinite = 0, nan = 0, zero = 0, lost_nan = 0, worst = 0;
