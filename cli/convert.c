@@ -66,7 +66,7 @@ struct options {
     struct rules rules;
     taper_cast_options cast;
     int threads;
-    bool dry_run, force, quiet;
+    bool dry_run, force, quiet, help;
 };
 
 /* A file of the input: the only one, or one in the folder. */
@@ -128,13 +128,14 @@ static int parse_options(int argc, char **argv, struct options *o, regex_t *matc
         {"keep", required_argument, NULL, KEEP},
         {"dry-run", no_argument, NULL, DRY_RUN},
         {"force", no_argument, NULL, FORCE},
+        {"help", no_argument, NULL, 'h'},
         {0},
     };
     const char *match_text = NULL, *keep_text = NULL;
     const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
     o->threads = cpus < 1 ? 1 : cpus > 1024 ? 1024 : (int)cpus;
 
-    for (int c; (c = getopt_long(argc, argv, "j:q", table, NULL)) != -1;)
+    for (int c; (c = getopt_long(argc, argv, "hj:q", table, NULL)) != -1;)
         switch (c) {
         case TO:
             o->rules.to = target_named(optarg);
@@ -168,6 +169,9 @@ static int parse_options(int argc, char **argv, struct options *o, regex_t *matc
         case FORCE:
             o->force = true;
             break;
+        case 'h':
+            o->help = true;
+            return CLI_OK;
         case 'q':
             o->quiet = true;
             break;
@@ -185,11 +189,11 @@ static int parse_options(int argc, char **argv, struct options *o, regex_t *matc
     int code = CLI_OK;
     if (match_text != NULL) {
         code = compile(argv[0], "--match", match_text, match);
-        o->rules.match = match;
+        o->rules.match = code == CLI_OK ? match : NULL;
     }
     if (code == CLI_OK && keep_text != NULL) {
         code = compile(argv[0], "--keep", keep_text, keep);
-        o->rules.keep = keep;
+        o->rules.keep = code == CLI_OK ? keep : NULL;
     }
     return code;
 }
@@ -499,30 +503,27 @@ static void free_job(struct job *job)
 
 int cli_convert(int argc, char **argv)
 {
-    for (int i = 1; i < argc; i++)
-        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
-            fputs(help, stdout);
-            return CLI_OK;
-        }
-#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
-    cli_error(
-        "safetensors files are little-endian and this machine is not: convert the "
-        "file on one that is");
-    return CLI_FAILED;
-#endif
     struct job job = {0};
     struct output output = {.parent = -1, .folder = -1};
     regex_t match, keep;
     int code = parse_options(argc, argv, &job.options, &match, &keep);
     job.summary.to = job.options.rules.to;
-    if (code == CLI_OK) {
+    if (job.options.help) {
+        fputs(help, stdout);
+    } else if (code == CLI_OK && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__) {
+        cli_error(
+            "safetensors files are little-endian and this machine is not: convert "
+            "%s on one that is",
+            job.options.in);
+        code = CLI_FAILED;
+    } else if (code == CLI_OK) {
         code = run(&job, &output);
         output_discard(&output);
-        if (job.options.rules.match != NULL)
-            regfree(&match);
-        if (job.options.rules.keep != NULL)
-            regfree(&keep);
     }
+    if (job.options.rules.match != NULL)
+        regfree(&match);
+    if (job.options.rules.keep != NULL)
+        regfree(&keep);
     free_job(&job);
     if (interrupt_came())
         interrupt_die();

@@ -18,6 +18,7 @@ def test_help(taper):
     for command in COMMANDS:
         assert re.search(rf"^  {command} +\w", shown, re.MULTILINE)
         text = taper(command, "--help").stdout
+        assert taper(command, "-h").stdout == text
         assert text.startswith(f"usage: taper {command}")
         assert max(map(len, text.splitlines())) <= 90
 

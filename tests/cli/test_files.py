@@ -219,6 +219,7 @@ def test_folder_of_links(taper, folder, tmp_path):
     [
         ("{", "is not JSON"),
         ("{}", 'has no object called "weight_map"'),
+        ('{"weight_map": {"a": "b", "a": "c"}}', "duplicate object key"),
         ({"a": "c.safetensors"}, 'tensor "a": is said to be in "c.safetensors", which is'),
         ({"x": "model-00001-of-00002.safetensors"}, 'tensor "x": is said to be in "model'),
         ({"a": 1}, 'tensor "a": is said to be in "?"'),
