@@ -2,8 +2,8 @@
 #ifndef TAPER_CLI_H
 #define TAPER_CLI_H
 
+#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 /* Exit codes. 1 is left to commands that compare. */
 enum { CLI_OK = 0, CLI_USAGE = 2, CLI_FAILED = 3 };
@@ -31,6 +31,8 @@ char *cli_printable(char *text);
  * memory these end the program, so they are for the time before there is any output. */
 void *cli_alloc(size_t count, size_t size);
 char *cli_copy(const char *text);
+
+bool cli_ends_with(const char *text, const char *end);
 
 /* Seconds since some moment, for differences. */
 double cli_seconds(void);

@@ -201,21 +201,15 @@ static int parse_options(int argc, char **argv, struct options *o, regex_t *matc
 /* ---- the input ---------------------------------------------------------------------
  */
 
-static bool ends_with(const char *text, const char *end)
-{
-    const size_t length = strlen(text), n = strlen(end);
-    return length >= n && strcmp(text + length - n, end) == 0;
-}
-
 static struct member *add_member(struct job *job, char *path, const char *name)
 {
     struct member *const m = job->members + job->count++;
     m->path = path;
     m->name = cli_copy(name);
     m->file.fd = -1;
-    m->kind = !job->is_folder || ends_with(name, ".safetensors") ? TENSORS
-              : ends_with(name, ".safetensors.index.json")       ? INDEX
-                                                                 : OTHER;
+    m->kind = !job->is_folder || cli_ends_with(name, ".safetensors") ? TENSORS
+              : cli_ends_with(name, ".safetensors.index.json")       ? INDEX
+                                                                     : OTHER;
     return m;
 }
 
@@ -223,7 +217,7 @@ static char *join(const char *folder, const char *name)
 {
     const size_t size = strlen(folder) + strlen(name) + 2;
     char *const path = cli_alloc(size, 1);
-    const char *const slash = ends_with(folder, "/") ? "" : "/";
+    const char *const slash = cli_ends_with(folder, "/") ? "" : "/";
     snprintf(path, size, "%s%s%s", folder, slash, name);
     return path;
 }

@@ -69,6 +69,12 @@ char *cli_copy(const char *text)
     return memcpy(cli_alloc(size, 1), text, size);
 }
 
+bool cli_ends_with(const char *text, const char *end)
+{
+    const size_t length = strlen(text), n = strlen(end);
+    return length >= n && strcmp(text + length - n, end) == 0;
+}
+
 double cli_seconds(void)
 {
     struct timespec now;

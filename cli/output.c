@@ -12,12 +12,6 @@
 
 #include "cli.h"
 
-static bool ends_with(const char *text, const char *end)
-{
-    const size_t length = strlen(text), n = strlen(end);
-    return length >= n && strcmp(text + length - n, end) == 0;
-}
-
 /* Opens the folder that holds `path` and finds the last part of the path. */
 static bool split(struct output *o)
 {
@@ -55,7 +49,7 @@ static bool may_replace_folder(const struct output *o)
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
             continue;
         empty = false;
-        checkpoint |= ends_with(entry->d_name, ".safetensors");
+        checkpoint |= cli_ends_with(entry->d_name, ".safetensors");
         if (fstatat(fd, entry->d_name, &stat, AT_SYMLINK_NOFOLLOW) != 0 ||
             S_ISDIR(stat.st_mode))
             flat = false;
