@@ -1,29 +1,21 @@
 /* cast.c - taper_narrow(), taper_widen(), taper_cast(): checks, and the way through
  * binary32 when neither side is that type. */
+#include "cast.h"
 #include "dtype.h"
-#include "kernels.h"
 #include "parallel.h"
 
 /* Elements of a block on that way: 2 KiB of binary32, which stay in the L1 cache. */
 enum { BLOCK = 512 };
 
-/* One of the two may be NULL: the side that is binary32 already. */
-struct path {
-    taper_widen_fn *widen;
-    taper_narrow_fn *narrow;
-    taper_cast_options options;
-    size_t dst_bits, src_bits;
-};
-
 struct cast {
     struct taper_work work;
-    struct path path;
+    struct taper_path path;
     char *dst;
     const char *src;
 };
 
-static void follow(const struct path *path, void *dst, const void *src, size_t n,
-                   bool stream)
+void taper_follow(const struct taper_path *path, void *dst, const void *src, size_t n,
+                  bool stream)
 {
     if (path->widen == NULL) {
         path->narrow(dst, src, n, path->options, stream);
@@ -44,9 +36,11 @@ static void follow(const struct path *path, void *dst, const void *src, size_t n
 static void run(const struct taper_work *work, size_t begin, size_t end, bool stream)
 {
     const struct cast *const c = (const struct cast *)work;
-    follow(&c->path, c->dst + begin / 8 * c->path.dst_bits,
-           c->src + begin / 8 * c->path.src_bits, end - begin, stream);
+    taper_follow(&c->path, c->dst + begin / 8 * c->path.dst_bits,
+                 c->src + begin / 8 * c->path.src_bits, end - begin, stream);
 }
+
+static const taper_cast_options default_options = {TAPER_SATURATE, TAPER_ROUND_UP};
 
 static bool valid(const taper_cast_options *options)
 {
@@ -55,8 +49,8 @@ static bool valid(const taper_cast_options *options)
 }
 
 /* The checks that are left once the types are known to be a pair that `path` serves. */
-static taper_status cast_array(const struct path *path, void *dst, const void *src,
-                               size_t n)
+static taper_status cast_array(const struct taper_path *path, void *dst,
+                               const void *src, size_t n)
 {
     size_t dst_bytes, src_bytes;
     if (!taper_array_bytes(path->dst_bits, n, &dst_bytes) ||
@@ -71,7 +65,7 @@ static taper_status cast_array(const struct path *path, void *dst, const void *s
         return TAPER_OVERLAP;
 
     if (!taper_is_large(dst_bytes + src_bytes)) {
-        follow(path, dst, src, n, false);
+        taper_follow(path, dst, src, n, false);
         return TAPER_OK;
     }
     const struct cast large = {
@@ -87,9 +81,8 @@ static taper_status cast_array(const struct path *path, void *dst, const void *s
 taper_status taper_narrow(taper_dtype to, void *dst, const void *src, size_t n,
                           const taper_cast_options *options)
 {
-    const taper_cast_options defaults = {TAPER_SATURATE, TAPER_ROUND_UP};
     if (options == NULL)
-        options = &defaults;
+        options = &default_options;
     if (!taper_dtype_known(to))
         return TAPER_BAD_DTYPE;
     taper_narrow_fn *const narrow = taper_active()->narrow[to];
@@ -97,8 +90,9 @@ taper_status taper_narrow(taper_dtype to, void *dst, const void *src, size_t n,
         return TAPER_UNSUPPORTED;
     if (!valid(options))
         return TAPER_BAD_OPTION;
-    return cast_array(&(struct path){NULL, narrow, *options, taper_dtype_bits(to), 32},
-                      dst, src, n);
+    return cast_array(
+        &(struct taper_path){NULL, narrow, *options, taper_dtype_bits(to), 32}, dst,
+        src, n);
 }
 
 taper_status taper_widen(taper_dtype from, void *dst, const void *src, size_t n)
@@ -108,32 +102,41 @@ taper_status taper_widen(taper_dtype from, void *dst, const void *src, size_t n)
     taper_widen_fn *const widen = taper_active()->widen[from];
     if (widen == NULL || from == TAPER_F64)
         return TAPER_UNSUPPORTED;
-    return cast_array(&(struct path){.widen = widen,
-                                     .dst_bits = 32,
-                                     .src_bits = taper_dtype_bits(from)},
+    return cast_array(&(struct taper_path){.widen = widen,
+                                           .dst_bits = 32,
+                                           .src_bits = taper_dtype_bits(from)},
                       dst, src, n);
+}
+
+taper_status taper_find_path(struct taper_path *path, taper_dtype to, taper_dtype from,
+                             const taper_cast_options *options)
+{
+    const struct taper_kernels *const k = taper_active();
+    if ((to != TAPER_F32 && k->narrow[to] == NULL) ||
+        (from != TAPER_F32 && k->widen[from] == NULL))
+        return TAPER_UNSUPPORTED;
+    *path = (struct taper_path){
+        .widen = k->widen[from],
+        .narrow = k->narrow[to],
+        .options = options == NULL ? default_options : *options,
+        .dst_bits = taper_dtype_bits(to),
+        .src_bits = taper_dtype_bits(from),
+    };
+    if (to == TAPER_F32 && from == TAPER_F64)
+        path->widen = k->f32_from_f64;
+    return valid(&path->options) ? TAPER_OK : TAPER_BAD_OPTION;
 }
 
 taper_status taper_cast(taper_dtype to, void *dst, taper_dtype from, const void *src,
                         size_t n, const taper_cast_options *options)
 {
-    const taper_cast_options defaults = {TAPER_SATURATE, TAPER_ROUND_UP};
-    if (options == NULL)
-        options = &defaults;
+    struct taper_path path;
     if (!taper_dtype_known(to) || !taper_dtype_known(from))
         return TAPER_BAD_DTYPE;
-    const struct taper_kernels *const k = taper_active();
-    if ((to != TAPER_F32 && k->narrow[to] == NULL) ||
-        (from != TAPER_F32 && k->widen[from] == NULL))
-        return TAPER_UNSUPPORTED;
-    if (!valid(options))
-        return TAPER_BAD_OPTION;
+    const taper_status status = taper_find_path(&path, to, from, options);
+    if (status != TAPER_OK)
+        return status;
     if (to == from)
         return taper_copy(to, dst, src, n);
-
-    struct path path = {k->widen[from], k->narrow[to], *options, taper_dtype_bits(to),
-                        taper_dtype_bits(from)};
-    if (to == TAPER_F32 && from == TAPER_F64)
-        path.widen = k->f32_from_f64;
     return cast_array(&path, dst, src, n);
 }

@@ -101,6 +101,25 @@ const char *taper_status_text(taper_status status)
         return "source and destination overlap";
     case TAPER_BAD_ISA:
         return "instruction set not available here";
+    case TAPER_BAD_SHAPE:
+        return "negative rank or dimension";
+    case TAPER_BAD_STRIDE:
+        return "strides out of range, not contiguous, or of a shared destination "
+               "element";
+    case TAPER_TYPE_MISMATCH:
+        return "element types differ";
+    case TAPER_SHAPE_MISMATCH:
+        return "shapes differ";
+    case TAPER_BAD_OPSET:
+        return "no version of the operator in this operator set";
+    case TAPER_TYPE_TOO_NEW:
+        return "element type that a later version of the operator brought";
+    case TAPER_NOT_ONE_ELEMENT:
+        return "tensor of none or several elements where one is needed";
+    case TAPER_BAD_KIND:
+        return "unknown kind of value, or not the number of tensors it has";
+    case TAPER_BAD_OFFSETS:
+        return "offsets of strings that fall or lead out of the bytes";
     }
     return "unknown status";
 }

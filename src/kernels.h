@@ -26,11 +26,17 @@ typedef void taper_narrow_fn(void *dst, const void *src, size_t n,
                              taper_cast_options options, bool stream);
 typedef void taper_widen_fn(void *dst, const void *src, size_t n, bool stream);
 
+/* A matrix turned: for all i < rows and j < columns, element j of the row of `dst` at
+ * i * dst_stride is element i of the row of `src` at j * src_stride, in bytes. */
+typedef void taper_transpose_fn(void *dst, ptrdiff_t dst_stride, const void *src,
+                                ptrdiff_t src_stride, size_t rows, size_t columns);
+
 struct taper_kernels {
     const char *name; /* as taper_isa() and TAPER_ISA spell it */
     unsigned needs;   /* TAPER_CPU_* bits: every flag the folder is compiled with */
     taper_fill_fn *fill;
     taper_copy_fn *copy;
+    taper_transpose_fn *transpose[5]; /* by elements of 1, 2, 4, 8, 16 bytes */
 
     /* Casts meet at binary32: `narrow`, by destination, goes out of it and `widen`, by
      * source, comes into it. Two entries stand for f64 so that every pair is one of

@@ -54,6 +54,17 @@ typedef enum taper_status {
     TAPER_NULL = -5,    /**< a null pointer where elements are to be read or written */
     TAPER_OVERLAP = -6, /**< source and destination share bytes in a way not allowed */
     TAPER_BAD_ISA = -7, /**< no such instruction set here, or the CPU lacks it */
+    TAPER_BAD_SHAPE = -8,       /**< a negative rank or dimension */
+    TAPER_BAD_STRIDE = -9,      /**< strides out of range, not contiguous where a packed
+                                     type has to be, or two indices of one destination
+                                     element */
+    TAPER_TYPE_MISMATCH = -10,  /**< two tensors that should have the same type */
+    TAPER_SHAPE_MISMATCH = -11, /**< two tensors that should have the same shape */
+    TAPER_BAD_OPSET = -12,      /**< no version of this ONNX operator is in force there */
+    TAPER_TYPE_TOO_NEW = -13,   /**< a type that a later version of it brought */
+    TAPER_NOT_ONE_ELEMENT = -14, /**< a tensor of none or several where one is needed */
+    TAPER_BAD_KIND = -15,    /**< not a taper_value: its kind, or its count for that */
+    TAPER_BAD_OFFSETS = -16, /**< offsets of strings that fall or lead out of the bytes */
 } taper_status;
 
 /** One line of English, static; for an unknown number, a line that says so. */

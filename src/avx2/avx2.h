@@ -4,6 +4,13 @@
 
 #include "../kernels.h"
 
+taper_fill_fn taper_avx2_fill;
+taper_copy_fn taper_avx2_copy;
+taper_transpose_fn taper_avx2_transpose1;
+taper_transpose_fn taper_avx2_transpose2;
+taper_transpose_fn taper_avx2_transpose4;
+taper_transpose_fn taper_avx2_transpose8;
+
 taper_narrow_fn taper_avx2_narrow_f64;
 taper_narrow_fn taper_avx2_narrow_f16;
 taper_narrow_fn taper_avx2_narrow_bf16;

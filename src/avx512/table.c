@@ -5,8 +5,16 @@
 const struct taper_kernels taper_avx512 = {
     .name = "avx512",
     .needs = TAPER_CPU_AVX512 | TAPER_CPU_AVX2 | TAPER_CPU_F16C,
-    .fill = taper_scalar_fill,
-    .copy = taper_scalar_copy,
+    .fill = taper_avx512_fill,
+    .copy = taper_avx512_copy,
+    .transpose =
+        {
+            taper_avx2_transpose1,
+            taper_avx2_transpose2,
+            taper_avx2_transpose4,
+            taper_avx2_transpose8,
+            taper_scalar_transpose16,
+        },
     .narrow =
         {
             [TAPER_F64] = taper_avx2_narrow_f64,

@@ -18,6 +18,14 @@ const struct taper_kernels taper_neon = {
     .needs = NEEDS,
     .fill = taper_neon_fill,
     .copy = taper_scalar_copy, /* the C library knows this CPU better */
+    .transpose =
+        {
+            taper_scalar_transpose1,
+            taper_scalar_transpose2,
+            taper_scalar_transpose4,
+            taper_scalar_transpose8,
+            taper_scalar_transpose16,
+        },
     .narrow =
         {
             [TAPER_F64] = NATIVE(narrow_f64),

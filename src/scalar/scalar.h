@@ -9,6 +9,11 @@
 
 taper_fill_fn taper_scalar_fill;
 taper_copy_fn taper_scalar_copy;
+taper_transpose_fn taper_scalar_transpose1;
+taper_transpose_fn taper_scalar_transpose2;
+taper_transpose_fn taper_scalar_transpose4;
+taper_transpose_fn taper_scalar_transpose8;
+taper_transpose_fn taper_scalar_transpose16;
 
 taper_narrow_fn taper_scalar_narrow_f64; /* f32 to f64 */
 taper_narrow_fn taper_scalar_narrow_f16;

@@ -6,6 +6,14 @@ const struct taper_kernels taper_scalar = {
     .needs = 0,
     .fill = taper_scalar_fill,
     .copy = taper_scalar_copy,
+    .transpose =
+        {
+            taper_scalar_transpose1,
+            taper_scalar_transpose2,
+            taper_scalar_transpose4,
+            taper_scalar_transpose8,
+            taper_scalar_transpose16,
+        },
     .narrow =
         {
             [TAPER_F64] = taper_scalar_narrow_f64,

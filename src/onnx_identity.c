@@ -1,0 +1,287 @@
+/* onnx_identity.c - Identity of tensors, strings, sequences and optionals: all checks of
+ * all tensors, and then the copies. */
+#include <stdbool.h>
+#include <string.h>
+
+#include "dtype.h"
+#include "layout.h"
+#include "onnx_types.h"
+
+/* ---- Values ---- */
+
+static taper_status check_kind(const taper_value *value)
+{
+    switch (value->kind) {
+    case TAPER_TENSOR:
+        return !value->absent && value->count == 1 ? TAPER_OK : TAPER_BAD_KIND;
+    case TAPER_OPTIONAL_TENSOR:
+        return value->absent || value->count == 1 ? TAPER_OK : TAPER_BAD_KIND;
+    case TAPER_SEQUENCE:
+        return value->absent ? TAPER_BAD_KIND : TAPER_OK;
+    case TAPER_OPTIONAL_SEQUENCE:
+        return TAPER_OK;
+    }
+    return TAPER_BAD_KIND;
+}
+
+static size_t count_of(const taper_value *value)
+{
+    return value->absent ? 0 : value->count;
+}
+
+static taper_status check_input(int64_t opset, bool has_output,
+                                const taper_value *input)
+{
+    const int version = taper_onnx_version(TAPER_ONNX_IDENTITY, opset);
+    if (version == 0)
+        return TAPER_BAD_OPSET;
+    if (!has_output || input == NULL)
+        return TAPER_NULL;
+    const taper_status status = check_kind(input);
+    if (status != TAPER_OK)
+        return status;
+    return taper_onnx_takes(TAPER_ONNX_IDENTITY, version, input->kind, input->type);
+}
+
+/* What can be told of a tensor in a value of `type` by type and shape. Strings are
+ * counted by their offsets, without the last one. */
+static taper_status check_tensor(const taper_tensor *t, taper_dtype type, size_t *bytes)
+{
+    taper_tensor counted = *t;
+    if (t->rank > 0 && t->shape == NULL)
+        return TAPER_NULL;
+    if (t->type != type)
+        return TAPER_TYPE_MISMATCH;
+    if (type == TAPER_STRING)
+        counted.type = TAPER_I64;
+    const taper_status status = taper_tensor_bytes(&counted, bytes);
+    if (status != TAPER_OK || type != TAPER_STRING)
+        return status;
+    return *bytes > PTRDIFF_MAX - sizeof(int64_t) ? TAPER_TOO_LARGE : TAPER_OK;
+}
+
+static bool same_shape(const taper_tensor *a, const taper_tensor *b)
+{
+    if (a->rank != b->rank)
+        return false;
+    for (int k = 0; k < a->rank; k++)
+        if (a->shape[k] != b->shape[k])
+            return false;
+    return true;
+}
+
+/* ---- Strings: at least one of them, `offset_bytes` being their offsets without the
+ * last one ---- */
+
+/* The offset at byte `at` of the offsets, which may not be aligned. A negative one comes
+ * out larger than any size can be. */
+static uint64_t offset(const taper_strings *strings, size_t at)
+{
+    uint64_t o;
+    memcpy(&o, (const char *)strings->offsets + at, sizeof o);
+    return o;
+}
+
+/* What can be told of a tensor of strings without looking at the offsets. */
+static taper_status check_strings(const taper_tensor *t)
+{
+    const taper_strings *const strings = t->data;
+    if (strings == NULL || strings->offsets == NULL)
+        return TAPER_NULL;
+    return taper_is_contiguous(t) ? TAPER_OK : TAPER_BAD_STRIDE;
+}
+
+/* Sets *begin and *end to where the bytes are that the strings are made of. */
+static taper_status check_offsets(const taper_strings *strings, size_t offset_bytes,
+                                  size_t *begin, size_t *end)
+{
+    const uint64_t first = offset(strings, 0);
+    uint64_t last = first;
+    bool falls = false;
+    for (size_t at = sizeof last; at <= offset_bytes; at += sizeof last) {
+        const uint64_t next = offset(strings, at);
+        falls |= next < last;
+        last = next;
+    }
+    if (falls || last > strings->size || last > PTRDIFF_MAX)
+        return TAPER_BAD_OFFSETS;
+    *begin = (size_t)first;
+    *end = (size_t)last;
+    return first < last && strings->bytes == NULL ? TAPER_NULL : TAPER_OK;
+}
+
+static bool share(const void *a, size_t a_bytes, const void *b, size_t b_bytes)
+{
+    return a_bytes != 0 && b_bytes != 0 && taper_overlap(a, a_bytes, b, b_bytes);
+}
+
+static taper_status check_copy_of_strings(const taper_tensor *dst,
+                                          const taper_tensor *src, size_t offset_bytes)
+{
+    taper_status status = check_strings(dst);
+    if (status == TAPER_OK)
+        status = check_strings(src);
+    if (status != TAPER_OK)
+        return status;
+
+    const taper_strings *const to = dst->data, *const from = src->data;
+    size_t begin, end;
+    status = check_offsets(from, offset_bytes, &begin, &end);
+    if (status != TAPER_OK)
+        return status;
+    if (end > to->size)
+        return TAPER_BAD_OFFSETS;
+    const size_t all = offset_bytes + sizeof(int64_t), n = end - begin;
+    if (n != 0 && to->bytes == NULL)
+        return TAPER_NULL;
+
+    const char *const to_bytes = n == 0 ? NULL : (const char *)to->bytes + begin;
+    const char *const from_bytes = n == 0 ? NULL : (const char *)from->bytes + begin;
+    if ((to->offsets != from->offsets && share(to->offsets, all, from->offsets, all)) ||
+        (to_bytes != from_bytes && share(to_bytes, n, from_bytes, n)) ||
+        share(to->offsets, all, from_bytes, n) ||
+        share(to->offsets, all, to_bytes, n) || share(to_bytes, n, from->offsets, all))
+        return TAPER_OVERLAP;
+    return TAPER_OK;
+}
+
+static taper_status copy_strings(const taper_strings *dst, const taper_strings *src,
+                                 size_t offset_bytes)
+{
+    const size_t count = offset_bytes / sizeof(int64_t);
+    const size_t begin = (size_t)offset(src, 0);
+    const size_t n = (size_t)offset(src, offset_bytes) - begin;
+    const taper_status status =
+        taper_copy(TAPER_I64, dst->offsets, src->offsets, count + 1);
+    if (status != TAPER_OK || n == 0)
+        return status;
+    return taper_copy(TAPER_U8, (char *)dst->bytes + begin,
+                      (const char *)src->bytes + begin, n);
+}
+
+/* ---- Tensors ---- */
+
+static bool strides_ok(const taper_tensor *t, bool destination)
+{
+    return taper_is_contiguous(t) ||
+           (taper_dtype_bits(t->type) >= 8 && taper_span_fits(t) &&
+            !(destination && taper_indices_meet(t)));
+}
+
+/* The checks of taper_tensor_copy() that are left for two tensors that have the same
+ * type and shape and are not empty. */
+static taper_status check_copy_of_numbers(const taper_tensor *dst,
+                                          const taper_tensor *src, size_t bytes)
+{
+    if (dst->data == NULL || src->data == NULL)
+        return TAPER_NULL;
+    if (!strides_ok(dst, true) || !strides_ok(src, false))
+        return TAPER_BAD_STRIDE;
+    if (taper_same_layout(dst, src))
+        return TAPER_OK;
+    const bool overlap = taper_is_contiguous(dst) && taper_is_contiguous(src)
+                             ? taper_overlap(dst->data, bytes, src->data, bytes)
+                             : taper_elements_overlap(dst, src);
+    return overlap ? TAPER_OVERLAP : TAPER_OK;
+}
+
+static taper_status check_copy(const taper_tensor *dst, const taper_tensor *src,
+                               taper_dtype type)
+{
+    size_t bytes;
+    taper_status status = check_tensor(dst, type, &bytes);
+    if (status == TAPER_OK)
+        status = check_tensor(src, type, &bytes);
+    if (status != TAPER_OK)
+        return status;
+    if (!same_shape(dst, src))
+        return TAPER_SHAPE_MISMATCH;
+    if (bytes == 0)
+        return TAPER_OK;
+    return type == TAPER_STRING ? check_copy_of_strings(dst, src, bytes)
+                                : check_copy_of_numbers(dst, src, bytes);
+}
+
+static taper_status copy(const taper_tensor *dst, const taper_tensor *src,
+                         taper_dtype type)
+{
+    size_t bytes;
+    if (type != TAPER_STRING)
+        return taper_tensor_copy(dst, src);
+    const taper_status status = check_tensor(src, type, &bytes);
+    return status == TAPER_OK && bytes > 0 ? copy_strings(dst->data, src->data, bytes)
+                                           : status;
+}
+
+/* ---- The public functions ---- */
+
+/* That the output is such a value as the input, and all tensors are there. */
+static taper_status check_output(const taper_value *output, const taper_value *input)
+{
+    if (output->kind != input->kind || output->type != input->type)
+        return TAPER_TYPE_MISMATCH;
+    const taper_status status = check_kind(output);
+    if (status != TAPER_OK)
+        return status;
+    if (!output->absent != !input->absent || count_of(output) != count_of(input))
+        return TAPER_SHAPE_MISMATCH;
+    if (count_of(input) > 0 && (output->tensors == NULL || input->tensors == NULL))
+        return TAPER_NULL;
+    return TAPER_OK;
+}
+
+taper_status taper_onnx_identity(int64_t opset, const taper_value *output,
+                                 const taper_value *input)
+{
+    taper_status status = check_input(opset, output != NULL, input);
+    if (status == TAPER_OK)
+        status = check_output(output, input);
+    const size_t count = status == TAPER_OK ? count_of(input) : 0;
+    for (size_t i = 0; i < count && status == TAPER_OK; i++)
+        status = check_copy(&output->tensors[i], &input->tensors[i], input->type);
+    for (size_t i = 0; i < count && status == TAPER_OK; i++)
+        status = copy(&output->tensors[i], &input->tensors[i], input->type);
+    return status;
+}
+
+/* Sets *bytes to the storage of a tensor like `t`. */
+static taper_status measure(const taper_tensor *t, taper_dtype type, size_t *bytes)
+{
+    size_t size, begin = 0, end = 0;
+    taper_status status = check_tensor(t, type, &size);
+    if (status == TAPER_OK && type == TAPER_STRING && size > 0) {
+        status = check_strings(t);
+        if (status == TAPER_OK)
+            status = check_offsets(t->data, size, &begin, &end);
+    }
+    if (status == TAPER_OK)
+        *bytes = type == TAPER_STRING ? end : size;
+    return status;
+}
+
+taper_status taper_onnx_identity_infer(int64_t opset, taper_value *output,
+                                       taper_tensor *tensors, size_t *bytes,
+                                       const taper_value *input)
+{
+    taper_status status = check_input(opset, output != NULL, input);
+    if (status != TAPER_OK)
+        return status;
+    const size_t count = count_of(input);
+    if (count > 0 && (tensors == NULL || bytes == NULL || input->tensors == NULL))
+        return TAPER_NULL;
+    size_t size;
+    for (size_t i = 0; i < count && status == TAPER_OK; i++)
+        status = measure(&input->tensors[i], input->type, &size);
+    if (status != TAPER_OK)
+        return status;
+
+    for (size_t i = 0; i < count && status == TAPER_OK; i++) {
+        const taper_tensor *const t = &input->tensors[i];
+        status = measure(t, input->type, &bytes[i]);
+        tensors[i] = (taper_tensor){
+            .type = t->type, .rank = t->rank, .shape = t->rank > 0 ? t->shape : NULL};
+    }
+    *output = (taper_value){input->kind, input->type, input->absent != 0, count,
+                            count > 0 ? tensors : NULL};
+    return status;
+}
