@@ -94,7 +94,7 @@ const char *taper_status_text(taper_status status)
     case TAPER_BAD_OPTION:
         return "option or setting out of range";
     case TAPER_TOO_LARGE:
-        return "element count or byte count too large";
+        return "too many elements, bytes or dimensions";
     case TAPER_NULL:
         return "null pointer";
     case TAPER_OVERLAP:
@@ -102,7 +102,7 @@ const char *taper_status_text(taper_status status)
     case TAPER_BAD_ISA:
         return "instruction set not available here";
     case TAPER_BAD_SHAPE:
-        return "negative rank or dimension";
+        return "negative rank or dimension, or not the rank that is needed";
     case TAPER_BAD_STRIDE:
         return "strides out of range, not contiguous, or of a shared destination "
                "element";
@@ -111,15 +111,15 @@ const char *taper_status_text(taper_status status)
     case TAPER_SHAPE_MISMATCH:
         return "shapes differ";
     case TAPER_BAD_OPSET:
-        return "no version of the operator in this operator set";
+        return "operator set without this operator";
     case TAPER_TYPE_TOO_NEW:
         return "element type that a later version of the operator brought";
     case TAPER_NOT_ONE_ELEMENT:
-        return "tensor of none or several elements where one is needed";
+        return "no or several elements where one is needed";
     case TAPER_BAD_KIND:
-        return "unknown kind of value, or not the number of tensors it has";
+        return "unknown kind of value, or a wrong number of tensors for it";
     case TAPER_BAD_OFFSETS:
-        return "offsets of strings that fall or lead out of the bytes";
+        return "offsets of strings fall, or lead out of the bytes";
     }
     return "unknown status";
 }

@@ -50,21 +50,23 @@ typedef enum taper_status {
     TAPER_BAD_DTYPE = -1,   /**< not the number of a taper_dtype */
     TAPER_UNSUPPORTED = -2, /**< a dtype that this operation does not take */
     TAPER_BAD_OPTION = -3, /**< an option outside its enum, or a setting out of range */
-    TAPER_TOO_LARGE = -4,  /**< elements or bytes exceed PTRDIFF_MAX */
+    TAPER_TOO_LARGE = -4,  /**< elements or bytes exceed PTRDIFF_MAX, or dimensions the
+                                room for them */
     TAPER_NULL = -5,    /**< a null pointer where elements are to be read or written */
     TAPER_OVERLAP = -6, /**< source and destination share bytes in a way not allowed */
     TAPER_BAD_ISA = -7, /**< no such instruction set here, or the CPU lacks it */
-    TAPER_BAD_SHAPE = -8,       /**< a negative rank or dimension */
+    TAPER_BAD_SHAPE = -8,       /**< a negative rank or dimension, or not the rank
+                                     that is needed */
     TAPER_BAD_STRIDE = -9,      /**< strides out of range, not contiguous where a packed
                                      type has to be, or two indices of one destination
                                      element */
     TAPER_TYPE_MISMATCH = -10,  /**< two tensors that should have the same type */
     TAPER_SHAPE_MISMATCH = -11, /**< two tensors that should have the same shape */
-    TAPER_BAD_OPSET = -12,      /**< no version of this ONNX operator is in force there */
-    TAPER_TYPE_TOO_NEW = -13,   /**< a type that a later version of it brought */
-    TAPER_NOT_ONE_ELEMENT = -14, /**< a tensor of none or several where one is needed */
-    TAPER_BAD_KIND = -15,    /**< not a taper_value: its kind, or its count for that */
-    TAPER_BAD_OFFSETS = -16, /**< offsets of strings that fall or lead out of the bytes */
+    TAPER_BAD_OPSET = -12,      /**< an ONNX operator set without this operator */
+    TAPER_TYPE_TOO_NEW = -13,   /**< a type that a later ONNX version brought */
+    TAPER_NOT_ONE_ELEMENT = -14, /**< no or several elements where one is needed */
+    TAPER_BAD_KIND = -15,    /**< the kind of a taper_value, or its count for that */
+    TAPER_BAD_OFFSETS = -16, /**< offsets of strings: falling, or out of the bytes */
 } taper_status;
 
 /** One line of English, static; for an unknown number, a line that says so. */
