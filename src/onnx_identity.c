@@ -1,5 +1,5 @@
-/* onnx_identity.c - Identity of tensors, strings, sequences and optionals: all checks of
- * all tensors, and then the copies. */
+/* onnx_identity.c - Identity of tensors, strings, sequences and optionals: all checks
+ * of all tensors, and then the copies. */
 #include <stdbool.h>
 #include <string.h>
 
@@ -73,8 +73,8 @@ static bool same_shape(const taper_tensor *a, const taper_tensor *b)
 /* ---- Strings: at least one of them, `offset_bytes` being their offsets without the
  * last one ---- */
 
-/* The offset at byte `at` of the offsets, which may not be aligned. A negative one comes
- * out larger than any size can be. */
+/* The offset at byte `at` of the offsets, which may not be aligned. A negative one
+ * comes out larger than any size can be. */
 static uint64_t offset(const taper_strings *strings, size_t at)
 {
     uint64_t o;
