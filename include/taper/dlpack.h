@@ -70,15 +70,17 @@ static inline DLDataType taper_dtype_to_dlpack(taper_dtype type)
     return to;
 }
 
-/** The inverse of taper_dtype_to_dlpack(); 0, which is no dtype, for a type that taper
- * does not have, such as kDLFloat8_e4m3, which has an infinity, or more than one lane.
+/**
+ * The inverse of taper_dtype_to_dlpack(); 0, which is no dtype, for more than one lane
+ * and for a type that taper does not have, such as kDLFloat8_e4m3, whose infinity tells
+ * it from kDLFloat8_e4m3fn.
  */
 static inline taper_dtype taper_dtype_from_dlpack(DLDataType from)
 {
     int type = TAPER_I2;
     for (; type > 0; type--) {
         const DLDataType known = taper_dtype_to_dlpack((taper_dtype)type);
-        if (known.lanes == 1 && known.lanes == from.lanes && known.code == from.code &&
+        if (known.lanes != 0 && known.lanes == from.lanes && known.code == from.code &&
             known.bits == from.bits)
             break;
     }
