@@ -1,0 +1,122 @@
+// bench.hh - what the benchmarks share: source data, destinations, and one way to
+// measure.
+#ifndef TAPER_BENCH_HH
+#define TAPER_BENCH_HH
+
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include <benchmark/benchmark.h>
+
+extern "C" {
+#include "kernels.h"
+}
+
+// Elements in L1, L2 and L3 caches and in memory.
+constexpr size_t sizes[] = {size_t(1) << 12, size_t(1) << 17, size_t(1) << 22,
+                            size_t(1) << 27};
+
+// ---- data (source.cc) ---------------------------------------------------------------
+
+// Both arrays are on huge pages where there are any, touched, and used by all
+// benchmarks.
+constexpr size_t buffer_bytes = size_t(512) << 20;
+unsigned char *source();
+unsigned char *destination();
+
+enum class Data { normal, zeros, subnormal, bits, nan };
+constexpr Data all_data[] = {Data::normal, Data::zeros, Data::subnormal, Data::bits,
+                             Data::nan};
+const char *data_name(Data data);
+
+// The source with `n` elements of `type` in it. There are two places for them, 0 and 1,
+// of half of the source each; place 0 may run over into the other.
+const void *source(taper_dtype type, Data data, size_t n, int place = 0);
+
+// ---- names --------------------------------------------------------------------------
+
+const char *short_name(taper_dtype type); // as kernels spell it: "bf16", "f8e4m3fn"
+size_t bytes_of(taper_dtype type, size_t n);
+
+// The types that narrow and widen take: not binary64, which needs taper_cast().
+std::vector<taper_dtype> cast_types();
+
+template <class... Parts> std::string join(const Parts &...parts)
+{
+    std::string name;
+    const auto add = [&name](const auto &part) {
+        if (!name.empty())
+            name += '/';
+        if constexpr (std::is_arithmetic_v<std::decay_t<decltype(part)>>)
+            name += std::to_string(part);
+        else
+            name += part;
+    };
+    (add(parts), ...);
+    return name;
+}
+
+// ---- measuring (measure.cc) ---------------------------------------------------------
+
+// Does the same thing `calls` times.
+using Loop = std::function<void(size_t calls)>;
+
+template <class Call> Loop loop(Call call)
+{
+    return [call](size_t calls) {
+        for (size_t i = 0; i < calls; i++) {
+            call();
+            benchmark::ClobberMemory();
+        }
+    };
+}
+
+// Something else to do in the same rounds; `counter` becomes its time / the subject's.
+struct Rival {
+    const char *counter;
+    Loop loop;
+};
+
+// Times `subject`, which treats `n` elements and reads and writes `traffic` bytes, in
+// rounds that alternate with the rivals and with a memcpy() that reads and writes as
+// much. The time is the median of the rounds, and so is each ratio: what disturbs the
+// machine for longer than a round takes disturbs both sides of it. Sets real_time,
+// items_per_second, bytes_per_second and the counters
+//
+//     M         time of that memcpy() / time of subject: above 1 is faster than memcpy
+//     el/cycle  elements per cycle of the core clock, where that can be found
+//     rounds    as many as there was time for
+void measure(benchmark::State &state, size_t n, size_t traffic, const Loop &subject,
+             std::vector<Rival> rivals = {});
+
+// A status that the benchmark does not expect ends the program: there is nothing to
+// time.
+inline void must(taper_status status)
+{
+    if (status != TAPER_OK) {
+        std::fprintf(stderr, "taper_bench: %s\n", taper_status_text(status));
+        std::exit(1);
+    }
+}
+
+// Registers a benchmark: `run` calls measure(), with `isa` in use (NULL: the best) and
+// at most `threads` threads.
+void add(const std::string &name, const char *isa, int threads,
+         std::function<void(benchmark::State &)> run);
+
+// ---- subjects, one file each --------------------------------------------------------
+
+void add_call();
+void add_cast();
+void add_copy();
+void add_data();
+void add_fill();
+void add_stream();
+void add_threads();
+
+#endif

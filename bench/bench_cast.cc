@@ -1,0 +1,44 @@
+// bench_cast.cc - every cast to and from binary32, and some between other types: each
+// table, each size, by the public functions with one thread, so that large arrays get
+// the streaming stores that they would.
+#include "bench.hh"
+
+static void measure_cast(benchmark::State &state, taper_dtype to, taper_dtype from,
+                         size_t n, taper_cast_options options)
+{
+    const void *const src = source(from, Data::normal, n);
+    unsigned char *const dst = destination();
+    measure(state, n, bytes_of(to, n) + bytes_of(from, n),
+            loop([=] { must(taper_cast(to, dst, from, src, n, &options)); }));
+}
+
+static void add_sizes(const std::string &name, const char *isa, taper_dtype to,
+                      taper_dtype from, taper_cast_options options = {})
+{
+    for (const size_t n : sizes)
+        if (bytes_of(to, n) <= buffer_bytes && bytes_of(from, n) <= buffer_bytes)
+            add(join(name, isa, n), isa, 1, [=](benchmark::State &state) {
+                measure_cast(state, to, from, n, options);
+            });
+}
+
+void add_cast()
+{
+    static const taper_dtype pairs[][2] = {
+        {TAPER_F32, TAPER_F64},       {TAPER_F64, TAPER_F32},
+        {TAPER_BF16, TAPER_F64},      {TAPER_BF16, TAPER_F16},
+        {TAPER_F8E4M3FN, TAPER_BF16}, {TAPER_BF16, TAPER_F8E4M3FN},
+    };
+    for (size_t i = 0; const char *isa = taper_isa_name(i); i++) {
+        for (const taper_dtype type : cast_types()) {
+            add_sizes(join("narrow", short_name(type)), isa, type, TAPER_F32);
+            add_sizes(join("widen", short_name(type)), isa, TAPER_F32, type);
+        }
+        add_sizes("narrow/f8e4m3fn_no_saturate", isa, TAPER_F8E4M3FN, TAPER_F32,
+                  {TAPER_NO_SATURATE, TAPER_ROUND_UP});
+        for (const auto &[to, from] : pairs)
+            add_sizes(
+                join("cast", std::string(short_name(to)) + "_from_" + short_name(from)),
+                isa, to, from);
+    }
+}

@@ -1,0 +1,29 @@
+// bench_data.cc - whether the time of narrowing depends on the data. Counter `normal`:
+// time on normally distributed numbers / time on these, in the same rounds.
+#include "bench.hh"
+
+static const size_t counts[] = {sizes[0], sizes[1]}; // beyond L2, memory hides it
+
+static void measure_data(benchmark::State &state, taper_dtype to, Data data, size_t n)
+{
+    const void *const src = source(TAPER_F32, data, n, 0);
+    const void *const normal = source(TAPER_F32, Data::normal, n, 1);
+    unsigned char *const dst = destination();
+    const auto narrow = [=](const void *from) {
+        return loop([=] { must(taper_narrow(to, dst, from, n, nullptr)); });
+    };
+    measure(state, n, bytes_of(to, n) + 4 * n, narrow(src),
+            {{"normal", narrow(normal)}});
+}
+
+void add_data()
+{
+    for (size_t i = 0; const char *isa = taper_isa_name(i); i++)
+        for (const taper_dtype to : cast_types())
+            for (const Data data : all_data)
+                for (const size_t n : counts)
+                    add(join("data", short_name(to), isa, data_name(data), n), isa, 1,
+                        [=](benchmark::State &state) {
+                            measure_data(state, to, data, n);
+                        });
+}

@@ -1,0 +1,121 @@
+// measure.cc - rounds that alternate between a subject and what it is compared with.
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+
+#include "bench.hh"
+
+namespace
+{
+
+using Clock = std::chrono::steady_clock;
+
+constexpr double batch_seconds =
+    150e-6;                         // long beside the clock, short beside a time slice
+constexpr double row_seconds = 0.2; // enough; large arrays take longer for 3 rounds
+constexpr size_t most_rounds = 31, least_rounds = 3;
+constexpr size_t cached_bytes = size_t(128) << 20; // from here on no cache remembers
+
+double seconds(const Loop &loop, size_t calls)
+{
+    const Clock::time_point start = Clock::now();
+    loop(calls);
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// Cycles per second of this core now, by a chain of multiplications that wait for each
+// other, 3 cycles each on all x86-64 of this century; 0 elsewhere. Of additions a chain
+// would not do: some cores add at rename.
+double core_clock()
+{
+#if defined(__x86_64__)
+    constexpr size_t links = 30000;
+    const Loop chain = [](size_t calls) {
+        unsigned long long x = 3;
+        for (size_t i = 0; i < calls; i += 4)
+            __asm__ volatile("imul %0, %0\n\timul %0, %0\n\timul %0, %0\n\timul %0, %0"
+                             : "+r"(x));
+    };
+    return 3.0 * links / seconds(chain, links);
+#else
+    return 0;
+#endif
+}
+
+double median(std::vector<double> v)
+{
+    const size_t half = v.size() / 2;
+    std::nth_element(v.begin(), v.begin() + long(half), v.end());
+    if (v.size() % 2 != 0)
+        return v[half];
+    return (v[half] + *std::max_element(v.begin(), v.begin() + long(half))) / 2;
+}
+
+// One side of the comparison: how often it runs in a round, and how long each call
+// took.
+struct Side {
+    const char *counter;
+    Loop loop;
+    size_t calls;
+    std::vector<double> times;
+};
+
+void set_calls(Side &side)
+{
+    side.loop(1); // the first call of all may find cold code and, of threads, none
+    side.calls = 1;
+    double time = seconds(side.loop, 1);
+    while (time < batch_seconds / 4) {
+        side.calls *= 4;
+        time = seconds(side.loop, side.calls);
+    }
+    side.calls = std::max(size_t(1), size_t(double(side.calls) * batch_seconds / time));
+}
+
+} // namespace
+
+void measure(benchmark::State &state, size_t n, size_t traffic, const Loop &subject,
+             std::vector<Rival> rivals)
+{
+    const void *const from = source();
+    void *const to = destination();
+    const size_t half = traffic / 2;
+    rivals.insert(rivals.begin(), {"M", loop([=] { std::memcpy(to, from, half); })});
+
+    std::vector<Side> sides = {{"", subject, 0, {}}};
+    for (const Rival &rival : rivals)
+        sides.push_back({rival.counter, rival.loop, 0, {}});
+
+    for (auto _ : state) {
+        std::vector<double> per_cycle;
+        for (Side &side : sides)
+            set_calls(side);
+        const Clock::time_point end =
+            Clock::now() + std::chrono::microseconds(long(row_seconds * 1e6));
+        for (size_t round = 0; round < most_rounds; round++) {
+            if (round >= least_rounds && Clock::now() >= end)
+                break;
+            for (Side &side : sides) {
+                if (traffic < cached_bytes) // each finds the caches as it leaves them
+                    side.loop(1);
+                side.times.push_back(seconds(side.loop, side.calls) /
+                                     double(side.calls));
+            }
+            per_cycle.push_back(double(n) / (sides[0].times.back() * core_clock()));
+        }
+
+        state.SetIterationTime(median(sides[0].times));
+        state.counters["rounds"] = double(per_cycle.size());
+#if defined(__x86_64__)
+        state.counters["el/cycle"] = median(per_cycle);
+#endif
+        for (size_t i = 1; i < sides.size(); i++) {
+            std::vector<double> ratios;
+            for (size_t round = 0; round < per_cycle.size(); round++)
+                ratios.push_back(sides[i].times[round] / sides[0].times[round]);
+            state.counters[sides[i].counter] = median(ratios);
+        }
+    }
+    state.SetItemsProcessed(int64_t(n));
+    state.SetBytesProcessed(int64_t(traffic));
+}
