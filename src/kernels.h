@@ -29,7 +29,8 @@ typedef void taper_widen_fn(void *dst, const void *src, size_t n, bool stream);
 /* A matrix turned: for all i < rows and j < columns, element j of the row of `dst` at
  * i * dst_stride is element i of the row of `src` at j * src_stride, in bytes. */
 typedef void taper_transpose_fn(void *dst, ptrdiff_t dst_stride, const void *src,
-                                ptrdiff_t src_stride, size_t rows, size_t columns);
+                                ptrdiff_t src_stride, size_t rows, size_t columns,
+                                bool stream);
 
 struct taper_kernels {
     const char *name; /* as taper_isa() and TAPER_ISA spell it */

@@ -145,18 +145,20 @@ static taper_status check_copy_of_strings(const taper_tensor *dst,
     return TAPER_OK;
 }
 
+/* Looks at the ends again, which an earlier tensor of a sequence has changed if it lay
+ * over these offsets: then the strings are wrong, but what is touched is not. */
 static taper_status copy_strings(const taper_strings *dst, const taper_strings *src,
                                  size_t offset_bytes)
 {
-    const size_t count = offset_bytes / sizeof(int64_t);
-    const size_t begin = (size_t)offset(src, 0);
-    const size_t n = (size_t)offset(src, offset_bytes) - begin;
-    const taper_status status =
-        taper_copy(TAPER_I64, dst->offsets, src->offsets, count + 1);
-    if (status != TAPER_OK || n == 0)
+    const uint64_t begin = offset(src, 0), end = offset(src, offset_bytes);
+    if (begin > end || end > src->size || end > dst->size)
+        return TAPER_BAD_OFFSETS;
+    const taper_status status = taper_copy(TAPER_I64, dst->offsets, src->offsets,
+                                           offset_bytes / sizeof(int64_t) + 1);
+    if (status != TAPER_OK || begin == end)
         return status;
     return taper_copy(TAPER_U8, (char *)dst->bytes + begin,
-                      (const char *)src->bytes + begin, n);
+                      (const char *)src->bytes + begin, (size_t)(end - begin));
 }
 
 /* ---- Tensors ---- */

@@ -210,9 +210,8 @@ static size_t log2_of(size_t size)
 static void turn_block(const struct walk *w, char *dst, const char *src, size_t rows,
                        bool stream)
 {
-    (void)stream;
     w->kernels->transpose[log2_of(w->dst_size)](dst, w->row.dst, src, w->column.src,
-                                                rows, w->column.n);
+                                                rows, w->column.n, stream);
 }
 
 /* Sizes and strides that are constants make loops that the compiler can unroll or turn

@@ -7,30 +7,90 @@
 typedef void block_fn(char *dst, ptrdiff_t dst_stride, const char *src,
                       ptrdiff_t src_stride);
 
-/* Columns done before the next rows: as many as make a cache line of the narrowest
- * elements, so that lines of both sides are used up while they are in the cache. */
-enum { TILE = 64 };
+enum { LINE = 64, TILE = 64 * LINE };
 
-TAPER_INLINE void transpose(char *dst, ptrdiff_t dst_stride, const char *src,
-                            ptrdiff_t src_stride, size_t rows, size_t columns,
-                            size_t size, size_t side, block_fn *block,
-                            taper_transpose_fn *rest)
+TAPER_INLINE void copy_line(void *dst, const void *src, bool stream)
+{
+    __m256i *const d = dst;
+    const __m256i *const s = src;
+    const __m256i a = _mm256_loadu_si256(s), b = _mm256_loadu_si256(s + 1);
+    if (stream) {
+        _mm256_stream_si256(d, a);
+        _mm256_stream_si256(d + 1, b);
+    } else {
+        _mm256_storeu_si256(d, a);
+        _mm256_storeu_si256(d + 1, b);
+    }
+}
+
+/* A tile is 64 rows of a cache line in `dst`, and as many lines in `src`. It is read
+ * into one buffer and put together in another, so that each line is touched once on
+ * either side: where rows are a power of two apart, the cache has no room for many of
+ * them. */
+TAPER_INLINE void turn_tile(char *dst, ptrdiff_t dst_stride, const char *src,
+                            ptrdiff_t src_stride, bool stream, size_t size, size_t side,
+                            block_fn *block)
+{
+    const size_t width = LINE / size, src_bytes = 64 * size;
+    _Alignas(LINE) char in[TILE], out[TILE];
+
+    for (size_t j = 0; j < width; j++)
+        for (size_t at = 0; at < src_bytes; at += LINE) {
+            const char *const s = src + (ptrdiff_t)j * src_stride + at;
+            copy_line(in + j * src_bytes + at, s, false);
+            _mm_prefetch(s + (ptrdiff_t)width * src_stride, _MM_HINT_T0);
+        }
+    for (size_t i = 0; i < 64; i += side)
+        for (size_t j = 0; j < width; j += side)
+            block(out + i * LINE + j * size, LINE, in + j * src_bytes + i * size,
+                  (ptrdiff_t)src_bytes);
+    for (size_t i = 0; i < 64; i++)
+        copy_line(dst + (ptrdiff_t)i * dst_stride, out + i * LINE, stream);
+}
+
+/* What tiles leave over, in blocks; `rest` turns what is left at the edges of those. */
+TAPER_INLINE void turn_blocks(char *dst, ptrdiff_t dst_stride, const char *src,
+                              ptrdiff_t src_stride, size_t rows, size_t columns,
+                              size_t size, size_t side, block_fn *block,
+                              taper_transpose_fn *rest)
 {
     const size_t whole_rows = rows / side * side, whole_columns = columns / side * side;
-    for (size_t tile = 0; tile < whole_columns; tile += TILE) {
-        const size_t end = tile + TILE < whole_columns ? tile + TILE : whole_columns;
+
+    for (size_t j = 0; j < whole_columns; j += side)
         for (size_t i = 0; i < whole_rows; i += side)
-            for (size_t j = tile; j < end; j += side)
-                block(dst + (ptrdiff_t)i * dst_stride + j * size, dst_stride,
-                      src + (ptrdiff_t)j * src_stride + i * size, src_stride);
-    }
+            block(dst + (ptrdiff_t)i * dst_stride + j * size, dst_stride,
+                  src + (ptrdiff_t)j * src_stride + i * size, src_stride);
     if (whole_columns != columns)
         rest(dst + whole_columns * size, dst_stride,
              src + (ptrdiff_t)whole_columns * src_stride, src_stride, whole_rows,
-             columns - whole_columns);
+             columns - whole_columns, false);
     if (whole_rows != rows)
         rest(dst + (ptrdiff_t)whole_rows * dst_stride, dst_stride,
-             src + whole_rows * size, src_stride, rows - whole_rows, columns);
+             src + whole_rows * size, src_stride, rows - whole_rows, columns, false);
+}
+
+TAPER_INLINE void transpose(char *dst, ptrdiff_t dst_stride, const char *src,
+                            ptrdiff_t src_stride, size_t rows, size_t columns,
+                            bool stream, size_t size, size_t side, block_fn *block,
+                            taper_transpose_fn *rest)
+{
+    const size_t width = LINE / size;
+    const size_t whole_rows = rows / 64 * 64, whole_columns = columns / width * width;
+
+    stream = stream && ((uintptr_t)dst | (uintptr_t)dst_stride) % 32 == 0;
+    for (size_t i = 0; i < whole_rows; i += 64)
+        for (size_t j = 0; j < whole_columns; j += width)
+            turn_tile(dst + (ptrdiff_t)i * dst_stride + j * size, dst_stride,
+                      src + (ptrdiff_t)j * src_stride + i * size, src_stride, stream,
+                      size, side, block);
+    if (stream)
+        _mm_sfence();
+    turn_blocks(dst + whole_columns * size, dst_stride,
+                src + (ptrdiff_t)whole_columns * src_stride, src_stride, whole_rows,
+                columns - whole_columns, size, side, block, rest);
+    turn_blocks(dst + (ptrdiff_t)whole_rows * dst_stride, dst_stride,
+                src + whole_rows * size, src_stride, rows - whole_rows, columns, size,
+                side, block, rest);
 }
 
 TAPER_INLINE __m128i load(const char *src, ptrdiff_t stride, int row)
@@ -138,29 +198,33 @@ TAPER_INLINE void block8(char *dst, ptrdiff_t dst_stride, const char *src,
 }
 
 void taper_avx2_transpose1(void *dst, ptrdiff_t dst_stride, const void *src,
-                           ptrdiff_t src_stride, size_t rows, size_t columns)
+                           ptrdiff_t src_stride, size_t rows, size_t columns,
+                           bool stream)
 {
-    transpose(dst, dst_stride, src, src_stride, rows, columns, 1, 16, block1,
+    transpose(dst, dst_stride, src, src_stride, rows, columns, stream, 1, 16, block1,
               taper_scalar_transpose1);
 }
 
 void taper_avx2_transpose2(void *dst, ptrdiff_t dst_stride, const void *src,
-                           ptrdiff_t src_stride, size_t rows, size_t columns)
+                           ptrdiff_t src_stride, size_t rows, size_t columns,
+                           bool stream)
 {
-    transpose(dst, dst_stride, src, src_stride, rows, columns, 2, 8, block2,
+    transpose(dst, dst_stride, src, src_stride, rows, columns, stream, 2, 8, block2,
               taper_scalar_transpose2);
 }
 
 void taper_avx2_transpose4(void *dst, ptrdiff_t dst_stride, const void *src,
-                           ptrdiff_t src_stride, size_t rows, size_t columns)
+                           ptrdiff_t src_stride, size_t rows, size_t columns,
+                           bool stream)
 {
-    transpose(dst, dst_stride, src, src_stride, rows, columns, 4, 8, block4,
+    transpose(dst, dst_stride, src, src_stride, rows, columns, stream, 4, 8, block4,
               taper_scalar_transpose4);
 }
 
 void taper_avx2_transpose8(void *dst, ptrdiff_t dst_stride, const void *src,
-                           ptrdiff_t src_stride, size_t rows, size_t columns)
+                           ptrdiff_t src_stride, size_t rows, size_t columns,
+                           bool stream)
 {
-    transpose(dst, dst_stride, src, src_stride, rows, columns, 8, 4, block8,
+    transpose(dst, dst_stride, src, src_stride, rows, columns, stream, 8, 4, block8,
               taper_scalar_transpose8);
 }

@@ -13,31 +13,41 @@ TAPER_INLINE void transpose(char *dst, ptrdiff_t dst_stride, const char *src,
 }
 
 void taper_scalar_transpose1(void *dst, ptrdiff_t dst_stride, const void *src,
-                             ptrdiff_t src_stride, size_t rows, size_t columns)
+                             ptrdiff_t src_stride, size_t rows, size_t columns,
+                             bool stream)
 {
+    (void)stream;
     transpose(dst, dst_stride, src, src_stride, rows, columns, 1);
 }
 
 void taper_scalar_transpose2(void *dst, ptrdiff_t dst_stride, const void *src,
-                             ptrdiff_t src_stride, size_t rows, size_t columns)
+                             ptrdiff_t src_stride, size_t rows, size_t columns,
+                             bool stream)
 {
+    (void)stream;
     transpose(dst, dst_stride, src, src_stride, rows, columns, 2);
 }
 
 void taper_scalar_transpose4(void *dst, ptrdiff_t dst_stride, const void *src,
-                             ptrdiff_t src_stride, size_t rows, size_t columns)
+                             ptrdiff_t src_stride, size_t rows, size_t columns,
+                             bool stream)
 {
+    (void)stream;
     transpose(dst, dst_stride, src, src_stride, rows, columns, 4);
 }
 
 void taper_scalar_transpose8(void *dst, ptrdiff_t dst_stride, const void *src,
-                             ptrdiff_t src_stride, size_t rows, size_t columns)
+                             ptrdiff_t src_stride, size_t rows, size_t columns,
+                             bool stream)
 {
+    (void)stream;
     transpose(dst, dst_stride, src, src_stride, rows, columns, 8);
 }
 
 void taper_scalar_transpose16(void *dst, ptrdiff_t dst_stride, const void *src,
-                              ptrdiff_t src_stride, size_t rows, size_t columns)
+                              ptrdiff_t src_stride, size_t rows, size_t columns,
+                              bool stream)
 {
+    (void)stream;
     transpose(dst, dst_stride, src, src_stride, rows, columns, 16);
 }
