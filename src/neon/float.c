@@ -134,16 +134,19 @@ void taper_neon_f32_from_f64(void *dst, const void *src, size_t n, bool stream)
     float_loop(dst, 32, src, 64, n, f32_from_f64_block);
 }
 
-/* Rounding to odd is an instruction, but one that never rounds to infinity; see
- * scalar/widen.c for why all from 2^128 up is one. */
+/* Rounding to odd is an instruction, but one that stops at the largest finite number,
+ * where infinity is next; see scalar/widen.c for why it is that from 2^128 up. */
 TAPER_INLINE uint32x4_t f32_odd_from_f64(float64x2_t a, float64x2_t b)
 {
+    const uint32_t two_to_128 = 0x47f00000, infinity = 0x7ff00000; /* high words */
     const float32x4_t odd = vcvtx_high_f32_f64(vcvtx_f32_f64(a), b);
-    const float64x2_t limit = vdupq_n_f64(0x1p128);
-    const uint32x4_t large = vuzp1q_u32(vreinterpretq_u32_u64(vcageq_f64(a, limit)),
-                                        vreinterpretq_u32_u64(vcageq_f64(b, limit)));
-    const uint32x4_t magnitude = vshrq_n_u32(large, 1);
-    return vbslq_u32(magnitude, vdupq_n_u32(0x7f800000), vreinterpretq_u32_f32(odd));
+    const uint32x4_t high =
+        vuzp2q_u32(vreinterpretq_u32_f64(a), vreinterpretq_u32_f64(b));
+    const uint32x4_t above =
+        vsubq_u32(vshlq_n_u32(high, 1), vdupq_n_u32(two_to_128 << 1));
+    const uint32x4_t too_large =
+        vcltq_u32(above, vdupq_n_u32((infinity - two_to_128) << 1));
+    return vsubq_u32(vreinterpretq_u32_f32(odd), too_large); /* a mask is -1 */
 }
 
 TAPER_INLINE void f32_odd_from_f64_block(unsigned char *dst, const unsigned char *src,
