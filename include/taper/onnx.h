@@ -119,8 +119,8 @@ typedef struct taper_strings {
 typedef struct taper_value {
     taper_kind kind;
     taper_dtype type; /**< of all tensors, also where there are none */
-    int absent;       /**< not 0: an optional without a value; ignore the rest */
-    size_t count;     /**< of tensors; their shapes may differ */
+    int absent; /**< not 0: an optional without a value, and what follows is ignored */
+    size_t count;                /**< of tensors; their shapes may differ */
     const taper_tensor *tensors; /**< may be NULL when there are none */
 } taper_value;
 
@@ -148,8 +148,9 @@ static inline taper_value taper_value_of(const taper_tensor *tensor)
  *
  * In place is allowed: a tensor of numbers with the same data and strides, strings with
  * the same `offsets`, `bytes` or both. Any other overlap of two tensors at the same
- * place is an error. Between different places of a sequence it is not looked for: no
- * tensor of `output` may share a byte with one at another place.
+ * place is an error. Between different places of a sequence it is not looked for, which
+ * would take time by the square of their number: no tensor of `output` may share a byte
+ * with one at another place.
  *
  * Checks: TAPER_BAD_OPSET; TAPER_NULL (`output`, `input`). For `input`: TAPER_BAD_KIND,
  * TAPER_BAD_DTYPE, TAPER_UNSUPPORTED (a type that no version takes in this kind),
@@ -175,7 +176,8 @@ TAPER_CHECKED taper_status taper_onnx_identity(int64_t opset, const taper_value 
  * Checks: TAPER_BAD_OPSET; TAPER_NULL (`output`, `input`); those of `input` as there;
  * then no tensors is TAPER_OK; TAPER_NULL (`tensors`, `bytes`, those of `input`); then
  * for each tensor: TAPER_NULL (`shape`), TAPER_TYPE_MISMATCH, TAPER_BAD_SHAPE,
- * TAPER_TOO_LARGE; strings as above, up to TAPER_BAD_OFFSETS.
+ * TAPER_TOO_LARGE; then an empty one is TAPER_OK; strings as there, but for the
+ * overlap.
  */
 TAPER_CHECKED taper_status taper_onnx_identity_infer(int64_t opset, taper_value *output,
                                                      taper_tensor *tensors,
