@@ -1,6 +1,7 @@
 /* cast.c - taper_narrow(), taper_widen(), taper_cast(): checks, and the way through
  * binary32 when neither side is that type. */
 #include "cast.h"
+#include "dispatch.h"
 #include "dtype.h"
 #include "parallel.h"
 
@@ -14,8 +15,9 @@ struct cast {
     const char *src;
 };
 
-void taper_follow(const struct taper_path *path, void *dst, const void *src, size_t n,
-                  bool stream)
+/* A side that is constantly binary32 leaves nothing of this but a call. */
+TAPER_INLINE void follow(const struct taper_path *path, void *dst, const void *src,
+                         size_t n, bool stream)
 {
     if (path->widen == NULL) {
         path->narrow(dst, src, n, path->options, stream);
@@ -32,12 +34,18 @@ void taper_follow(const struct taper_path *path, void *dst, const void *src, siz
     }
 }
 
+void taper_follow(const struct taper_path *path, void *dst, const void *src, size_t n,
+                  bool stream)
+{
+    follow(path, dst, src, n, stream);
+}
+
 /* Items are elements; `begin` is a multiple of 8, so it is at the start of a byte. */
 static void run(const struct taper_work *work, size_t begin, size_t end, bool stream)
 {
     const struct cast *const c = (const struct cast *)work;
-    taper_follow(&c->path, c->dst + begin / 8 * c->path.dst_bits,
-                 c->src + begin / 8 * c->path.src_bits, end - begin, stream);
+    follow(&c->path, c->dst + begin / 8 * c->path.dst_bits,
+           c->src + begin / 8 * c->path.src_bits, end - begin, stream);
 }
 
 static const taper_cast_options default_options = {TAPER_SATURATE, TAPER_ROUND_UP};
@@ -49,12 +57,13 @@ static bool valid(const taper_cast_options *options)
 }
 
 /* The checks that are left once the types are known to be a pair that `path` serves. */
-static taper_status cast_array(const struct taper_path *path, void *dst,
-                               const void *src, size_t n)
+TAPER_INLINE taper_status cast_array(const struct taper_path *path, taper_dtype to,
+                                     void *dst, taper_dtype from, const void *src,
+                                     size_t n)
 {
     size_t dst_bytes, src_bytes;
-    if (!taper_array_bytes(path->dst_bits, n, &dst_bytes) ||
-        !taper_array_bytes(path->src_bits, n, &src_bytes))
+    if (!taper_array_bytes(to, n, &dst_bytes) ||
+        !taper_array_bytes(from, n, &src_bytes))
         return TAPER_TOO_LARGE;
     if (n == 0)
         return TAPER_OK;
@@ -65,7 +74,7 @@ static taper_status cast_array(const struct taper_path *path, void *dst,
         return TAPER_OVERLAP;
 
     if (!taper_is_large(dst_bytes + src_bytes)) {
-        taper_follow(path, dst, src, n, false);
+        follow(path, dst, src, n, false);
         return TAPER_OK;
     }
     const struct cast large = {
@@ -81,31 +90,33 @@ static taper_status cast_array(const struct taper_path *path, void *dst,
 taper_status taper_narrow(taper_dtype to, void *dst, const void *src, size_t n,
                           const taper_cast_options *options)
 {
-    if (options == NULL)
-        options = &default_options;
     if (!taper_dtype_known(to))
         return TAPER_BAD_DTYPE;
-    taper_narrow_fn *const narrow = taper_active()->narrow[to];
-    if (narrow == NULL || to == TAPER_F64)
+    const struct taper_path path = {
+        .narrow = taper_active()->narrow[to],
+        .options = options == NULL ? default_options : *options,
+        .dst_bits = taper_dtypes[to].bits,
+        .src_bits = 32,
+    };
+    if (path.narrow == NULL || to == TAPER_F64)
         return TAPER_UNSUPPORTED;
-    if (!valid(options))
+    if (!valid(&path.options))
         return TAPER_BAD_OPTION;
-    return cast_array(
-        &(struct taper_path){NULL, narrow, *options, taper_dtype_bits(to), 32}, dst,
-        src, n);
+    return cast_array(&path, to, dst, TAPER_F32, src, n);
 }
 
 taper_status taper_widen(taper_dtype from, void *dst, const void *src, size_t n)
 {
     if (!taper_dtype_known(from))
         return TAPER_BAD_DTYPE;
-    taper_widen_fn *const widen = taper_active()->widen[from];
-    if (widen == NULL || from == TAPER_F64)
+    const struct taper_path path = {
+        .widen = taper_active()->widen[from],
+        .dst_bits = 32,
+        .src_bits = taper_dtypes[from].bits,
+    };
+    if (path.widen == NULL || from == TAPER_F64)
         return TAPER_UNSUPPORTED;
-    return cast_array(&(struct taper_path){.widen = widen,
-                                           .dst_bits = 32,
-                                           .src_bits = taper_dtype_bits(from)},
-                      dst, src, n);
+    return cast_array(&path, TAPER_F32, dst, from, src, n);
 }
 
 taper_status taper_find_path(struct taper_path *path, taper_dtype to, taper_dtype from,
@@ -119,8 +130,8 @@ taper_status taper_find_path(struct taper_path *path, taper_dtype to, taper_dtyp
         .widen = k->widen[from],
         .narrow = k->narrow[to],
         .options = options == NULL ? default_options : *options,
-        .dst_bits = taper_dtype_bits(to),
-        .src_bits = taper_dtype_bits(from),
+        .dst_bits = taper_dtypes[to].bits,
+        .src_bits = taper_dtypes[from].bits,
     };
     if (to == TAPER_F32 && from == TAPER_F64)
         path->widen = k->f32_from_f64;
@@ -138,5 +149,5 @@ taper_status taper_cast(taper_dtype to, void *dst, taper_dtype from, const void 
         return status;
     if (to == from)
         return taper_copy(to, dst, src, n);
-    return cast_array(&path, dst, src, n);
+    return cast_array(&path, to, dst, from, src, n);
 }

@@ -1,6 +1,6 @@
 /* copy.c - taper_copy(): checks and the tail. */
+#include "dispatch.h"
 #include "dtype.h"
-#include "kernels.h"
 #include "parallel.h"
 
 struct copy {
@@ -21,11 +21,11 @@ taper_status taper_copy(taper_dtype type, void *dst, const void *src, size_t n)
 {
     if (!taper_dtype_known(type))
         return TAPER_BAD_DTYPE;
-    const size_t bits = taper_dtype_bits(type);
+    const size_t bits = taper_dtypes[type].bits;
     if (bits == 0)
         return TAPER_UNSUPPORTED;
     size_t bytes;
-    if (!taper_array_bytes(bits, n, &bytes))
+    if (!taper_array_bytes(type, n, &bytes))
         return TAPER_TOO_LARGE;
     if (n == 0)
         return TAPER_OK;

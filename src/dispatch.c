@@ -1,10 +1,9 @@
 /* dispatch.c - picks one table of kernels for this CPU and remembers it. */
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cpu.h"
-#include "kernels.h"
+#include "dispatch.h"
 
 /* Best first. The scalar table needs nothing, so a choice is always found. What stands
  * behind it is another CPU's table, emulated for the tests: it can be named, but is
@@ -29,9 +28,7 @@ static const struct taper_kernels *const tables[] = {
     NULL,
 };
 
-/* NULL until first use. Relaxed order is enough: the tables are constants, complete
- * before the program starts, so no thread can see one half written. */
-static _Atomic(const struct taper_kernels *) active;
+_Atomic(const struct taper_kernels *) taper_chosen;
 
 const struct taper_kernels *taper_built(size_t i)
 {
@@ -65,19 +62,16 @@ static const struct taper_kernels *const *find(const char *name)
     return t;
 }
 
-const struct taper_kernels *taper_active(void)
+const struct taper_kernels *taper_choose(void)
 {
-    const struct taper_kernels *k = atomic_load_explicit(&active, memory_order_relaxed);
-    if (k != NULL)
-        return k;
-
     const char *const limit = getenv("TAPER_ISA");
     const struct taper_kernels *const *t = limit == NULL ? tables : find(limit);
     if (*t == NULL) /* no such name here: as if it were not set */
         t = tables;
     const struct taper_kernels *const first = *usable_from(t, taper_cpu());
+    const struct taper_kernels *now = NULL;
     /* Only if still unset, so that a concurrent taper_use_isa() is not undone. */
-    return atomic_compare_exchange_strong(&active, &k, first) ? first : k;
+    return atomic_compare_exchange_strong(&taper_chosen, &now, first) ? first : now;
 }
 
 taper_status taper_use_isa(const char *name)
@@ -88,7 +82,7 @@ taper_status taper_use_isa(const char *name)
         t = usable_from(t, cpu);
     if (*t == NULL || ((*t)->needs & ~cpu) != 0)
         return TAPER_BAD_ISA;
-    atomic_store_explicit(&active, *t, memory_order_relaxed);
+    atomic_store_explicit(&taper_chosen, *t, memory_order_relaxed);
     return TAPER_OK;
 }
 

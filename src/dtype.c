@@ -1,85 +1,53 @@
 /* dtype.c - names and sizes of element types, texts of statuses, the version. */
 #include "dtype.h"
 
-#include <stdint.h>
 #include <string.h>
 
-static const struct {
-    const char *name; /* as the ONNX operator pages spell it */
-    unsigned char bits;
-} dtypes[] = {
-    [TAPER_F32] = {"float", 32},
-    [TAPER_U8] = {"uint8", 8},
-    [TAPER_I8] = {"int8", 8},
-    [TAPER_U16] = {"uint16", 16},
-    [TAPER_I16] = {"int16", 16},
-    [TAPER_I32] = {"int32", 32},
-    [TAPER_I64] = {"int64", 64},
-    [TAPER_STRING] = {"string", 0},
-    [TAPER_BOOL] = {"bool", 8},
-    [TAPER_F16] = {"float16", 16},
-    [TAPER_F64] = {"double", 64},
-    [TAPER_U32] = {"uint32", 32},
-    [TAPER_U64] = {"uint64", 64},
-    [TAPER_C64] = {"complex64", 64},
-    [TAPER_C128] = {"complex128", 128},
-    [TAPER_BF16] = {"bfloat16", 16},
-    [TAPER_F8E4M3FN] = {"float8e4m3fn", 8},
-    [TAPER_F8E4M3FNUZ] = {"float8e4m3fnuz", 8},
-    [TAPER_F8E5M2] = {"float8e5m2", 8},
-    [TAPER_F8E5M2FNUZ] = {"float8e5m2fnuz", 8},
-    [TAPER_U4] = {"uint4", 4},
-    [TAPER_I4] = {"int4", 4},
-    [TAPER_F4E2M1] = {"float4e2m1", 4},
-    [TAPER_F8E8M0] = {"float8e8m0", 8},
-    [TAPER_U2] = {"uint2", 2},
-    [TAPER_I2] = {"int2", 2},
+const struct taper_dtype_info taper_dtypes[TAPER_DTYPE_COUNT] = {
+    [TAPER_F32] = {"float", 32, 5},
+    [TAPER_U8] = {"uint8", 8, 3},
+    [TAPER_I8] = {"int8", 8, 3},
+    [TAPER_U16] = {"uint16", 16, 4},
+    [TAPER_I16] = {"int16", 16, 4},
+    [TAPER_I32] = {"int32", 32, 5},
+    [TAPER_I64] = {"int64", 64, 6},
+    [TAPER_STRING] = {"string", 0, 0},
+    [TAPER_BOOL] = {"bool", 8, 3},
+    [TAPER_F16] = {"float16", 16, 4},
+    [TAPER_F64] = {"double", 64, 6},
+    [TAPER_U32] = {"uint32", 32, 5},
+    [TAPER_U64] = {"uint64", 64, 6},
+    [TAPER_C64] = {"complex64", 64, 6},
+    [TAPER_C128] = {"complex128", 128, 7},
+    [TAPER_BF16] = {"bfloat16", 16, 4},
+    [TAPER_F8E4M3FN] = {"float8e4m3fn", 8, 3},
+    [TAPER_F8E4M3FNUZ] = {"float8e4m3fnuz", 8, 3},
+    [TAPER_F8E5M2] = {"float8e5m2", 8, 3},
+    [TAPER_F8E5M2FNUZ] = {"float8e5m2fnuz", 8, 3},
+    [TAPER_U4] = {"uint4", 4, 2},
+    [TAPER_I4] = {"int4", 4, 2},
+    [TAPER_F4E2M1] = {"float4e2m1", 4, 2},
+    [TAPER_F8E8M0] = {"float8e8m0", 8, 3},
+    [TAPER_U2] = {"uint2", 2, 1},
+    [TAPER_I2] = {"int2", 2, 1},
 };
-
-enum { DTYPE_END = sizeof dtypes / sizeof *dtypes };
-
-bool taper_dtype_known(taper_dtype type)
-{
-    return (unsigned)type < DTYPE_END && dtypes[type].name != NULL;
-}
 
 size_t taper_dtype_bits(taper_dtype type)
 {
-    return taper_dtype_known(type) ? dtypes[type].bits : 0;
+    return taper_dtype_known(type) ? taper_dtypes[type].bits : 0;
 }
 
 const char *taper_dtype_name(taper_dtype type)
 {
-    return taper_dtype_known(type) ? dtypes[type].name : NULL;
+    return taper_dtype_known(type) ? taper_dtypes[type].name : NULL;
 }
 
 taper_dtype taper_dtype_from_name(const char *name)
 {
-    for (int type = 1; name != NULL && type < DTYPE_END; type++)
-        if (strcmp(dtypes[type].name, name) == 0)
+    for (int type = 1; name != NULL && type < TAPER_DTYPE_COUNT; type++)
+        if (strcmp(taper_dtypes[type].name, name) == 0)
             return (taper_dtype)type;
     return (taper_dtype)0;
-}
-
-bool taper_array_bytes(size_t bits, size_t n, size_t *bytes)
-{
-    if (n > PTRDIFF_MAX)
-        return false;
-    if (bits < 8) { /* rounds up without a product that could overflow */
-        const size_t per_byte = 8 / bits;
-        *bytes = n / per_byte + (n % per_byte != 0);
-        return true;
-    }
-    if (n > PTRDIFF_MAX / (bits / 8))
-        return false;
-    *bytes = n * (bits / 8);
-    return true;
-}
-
-bool taper_overlap(const void *a, size_t a_bytes, const void *b, size_t b_bytes)
-{
-    const uintptr_t p = (uintptr_t)a, q = (uintptr_t)b;
-    return p < q ? q - p < a_bytes : p - q < b_bytes;
 }
 
 const char *taper_status_text(taper_status status)

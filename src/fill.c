@@ -1,8 +1,8 @@
 /* fill.c - taper_fill(): checks, the pattern, the tail. */
 #include <string.h>
 
+#include "dispatch.h"
 #include "dtype.h"
-#include "kernels.h"
 #include "parallel.h"
 
 struct fill {
@@ -22,26 +22,43 @@ static void run(const struct taper_work *work, size_t begin, size_t end, bool st
 /* Repeats the element at `value` until TAPER_PATTERN_BYTES are full. */
 static void make_pattern(unsigned char *pattern, const void *value, size_t bits)
 {
-    if (bits < 8) {
-        unsigned byte = *(const unsigned char *)value & ((1u << bits) - 1);
-        for (size_t used = bits; used < 8; used *= 2)
-            byte |= byte << used;
-        memset(pattern, (int)byte, TAPER_PATTERN_BYTES);
+    uint64_t word; /* eight bytes of it, whatever their order */
+    uint32_t half;
+    uint16_t quarter;
+
+    switch (bits) {
+    case 128:
+        memcpy(pattern, value, 16);
         return;
+    case 64:
+        memcpy(&word, value, 8);
+        break;
+    case 32:
+        memcpy(&half, value, 4);
+        word = half | (uint64_t)half << 32;
+        break;
+    case 16:
+        memcpy(&quarter, value, 2);
+        word = quarter * UINT64_C(0x0001000100010001);
+        break;
+    default: /* 8, 4 or 2: the element in the low bits of a byte */
+        word = *(const unsigned char *)value & ((1u << bits) - 1);
+        for (; bits < 64; bits *= 2)
+            word |= word << bits;
     }
-    for (size_t i = 0; i < TAPER_PATTERN_BYTES; i += bits / 8)
-        memcpy(pattern + i, value, bits / 8);
+    memcpy(pattern, &word, 8);
+    memcpy(pattern + 8, &word, 8);
 }
 
 taper_status taper_fill(taper_dtype type, void *dst, size_t n, const void *value)
 {
     if (!taper_dtype_known(type))
         return TAPER_BAD_DTYPE;
-    const size_t bits = taper_dtype_bits(type);
+    const size_t bits = taper_dtypes[type].bits;
     if (bits == 0)
         return TAPER_UNSUPPORTED;
     size_t bytes;
-    if (!taper_array_bytes(bits, n, &bytes))
+    if (!taper_array_bytes(type, n, &bytes))
         return TAPER_TOO_LARGE;
     if (n == 0)
         return TAPER_OK;

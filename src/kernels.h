@@ -53,9 +53,6 @@ extern const struct taper_kernels taper_avx2;
 extern const struct taper_kernels taper_avx512;
 extern const struct taper_kernels taper_neon;
 
-/* The table in use; the choice is made on first call. */
-const struct taper_kernels *taper_active(void);
-
 /* The i-th table that can run here, best first, or NULL past the last. */
 const struct taper_kernels *taper_usable(size_t i);
 

@@ -73,7 +73,8 @@ TAPER_INLINE void padded(void *dst, size_t dst_bits, const void *src, size_t src
         whole(dst, src, how, stream);
         return;
     }
-    _Alignas(LINE) char in[STEP * sizeof(double)] = {0}, out[STEP * sizeof(double)];
+    _Alignas(LINE) char in[STEP * sizeof(double)], out[STEP * sizeof(double)];
+    memset(in, 0, STEP / 8 * src_bits);
     memcpy(in, src, (count * src_bits + 7) / 8);
     whole(out, in, how, false);
     memcpy(dst, out, (count * dst_bits + 7) / 8);

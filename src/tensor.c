@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "cast.h"
+#include "dispatch.h"
 #include "dtype.h"
-#include "kernels.h"
 #include "layout.h"
 #include "parallel.h"
 
@@ -21,8 +21,7 @@ static taper_status check(const taper_tensor *t, size_t *count, size_t *bytes)
         return TAPER_NULL;
     if (!taper_dtype_known(t->type))
         return TAPER_BAD_DTYPE;
-    const size_t bits = taper_dtype_bits(t->type);
-    if (bits == 0)
+    if (taper_dtypes[t->type].bits == 0)
         return TAPER_UNSUPPORTED;
     if (t->rank < 0)
         return TAPER_BAD_SHAPE;
@@ -37,7 +36,7 @@ static taper_status check(const taper_tensor *t, size_t *count, size_t *bytes)
         n *= (size_t)t->shape[k];
     }
     *count = empty ? 0 : n;
-    return taper_array_bytes(bits, *count, bytes) ? TAPER_OK : TAPER_TOO_LARGE;
+    return taper_array_bytes(t->type, *count, bytes) ? TAPER_OK : TAPER_TOO_LARGE;
 }
 
 static bool same_shape(const taper_tensor *a, const taper_tensor *b)

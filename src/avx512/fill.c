@@ -8,13 +8,13 @@
 enum { UNROLL = 4 * LINE };
 
 /* The pattern as it goes on `phase` bytes later. */
-TAPER_INLINE __m512i pattern_at(const unsigned char *pattern, size_t phase)
+TAPER_INLINE __m512i pattern_at(__m128i pattern, size_t phase)
 {
-    unsigned char twice[2 * TAPER_PATTERN_BYTES];
-    memcpy(twice, pattern, TAPER_PATTERN_BYTES);
-    memcpy(twice + TAPER_PATTERN_BYTES, pattern, TAPER_PATTERN_BYTES);
-    return _mm512_broadcast_i32x4(
-        _mm_loadu_si128((const void *)(twice + phase % TAPER_PATTERN_BYTES)));
+    const __m128i bytes =
+        _mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    const __m128i from = _mm_and_si128(_mm_add_epi8(bytes, _mm_set1_epi8((char)phase)),
+                                       _mm_set1_epi8(15));
+    return _mm512_broadcast_i32x4(_mm_shuffle_epi8(pattern, from));
 }
 
 TAPER_INLINE void store(char *dst, __m512i v, bool stream)
@@ -38,8 +38,8 @@ void taper_avx512_fill(void *dst, const unsigned char *pattern, size_t bytes,
                        bool stream)
 {
     char *const d = dst;
-    const __m512i first =
-        _mm512_broadcast_i32x4(_mm_loadu_si128((const void *)pattern));
+    const __m128i p = _mm_loadu_si128((const void *)pattern);
+    const __m512i first = _mm512_broadcast_i32x4(p);
     if (bytes < LINE) {
         _mm512_mask_storeu_epi8(d, (UINT64_C(1) << bytes) - 1, first);
         return;
@@ -47,12 +47,12 @@ void taper_avx512_fill(void *dst, const unsigned char *pattern, size_t bytes,
     /* One vector at each end, as they come, and aligned ones between. */
     const size_t head = LINE - (uintptr_t)d % LINE;
     _mm512_storeu_si512(d, first);
-    const __m512i v = pattern_at(pattern, head);
+    const __m512i v = pattern_at(p, head);
     if (stream) {
         fill_lines(d + head, bytes - head, v, true);
         _mm_sfence();
     } else {
         fill_lines(d + head, bytes - head, v, false);
     }
-    _mm512_storeu_si512(d + bytes - LINE, pattern_at(pattern, bytes));
+    _mm512_storeu_si512(d + bytes - LINE, pattern_at(p, bytes));
 }
