@@ -21,10 +21,23 @@ struct floats {
     __m256 a, b, c, d;
 };
 
-TAPER_INLINE struct floats load(const float *src)
+/* Elements `first` to `first` + 7 of a step of `count`; those past it as zeros and not
+ * read. */
+TAPER_INLINE __m256 load8(const void *src, unsigned first, size_t count)
 {
-    return (struct floats){_mm256_loadu_ps(src), _mm256_loadu_ps(src + 8),
-                           _mm256_loadu_ps(src + 16), _mm256_loadu_ps(src + 24)};
+    const float *const in = (const float *)src + first;
+    if (count == STEP)
+        return _mm256_loadu_ps(in);
+    const __m256i left = _mm256_set1_epi32((int)count - (int)first);
+    return _mm256_maskload_ps(
+        in, _mm256_cmpgt_epi32(left, _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)));
+}
+
+TAPER_INLINE struct floats load(const void *src, unsigned first, size_t count)
+{
+    return (struct floats){load8(src, first, count), load8(src, first + 8, count),
+                           load8(src, first + 16, count),
+                           load8(src, first + 24, count)};
 }
 
 /* All ones in the lanes of a that are NaN. */
@@ -117,17 +130,15 @@ TAPER_INLINE __m256i f8_from_f32(struct floats x, const struct f8 *f8)
     return in_order(v);
 }
 
-TAPER_INLINE void f8_whole(void *dst, const void *src, const void *how, bool stream)
-{
-    const float *const in = src;
-    store(dst, f8_from_f32(load(in), how), stream);
-    store((char *)dst + 32, f8_from_f32(load(in + 32), how), stream);
-}
-
 TAPER_INLINE void f8_step(void *dst, const void *src, size_t count, const void *how,
                           bool stream)
 {
-    padded(dst, 8, src, 32, count, f8_whole, how, stream);
+    _Alignas(LINE) char part[STEP];
+    char *const out = count == STEP ? dst : part;
+    for (unsigned i = 0; i < STEP; i += 32)
+        store(out + i, f8_from_f32(load(src, i, count), how), stream);
+    if (count != STEP)
+        memcpy(dst, part, count);
 }
 
 TAPER_INLINE void narrow_f8(void *dst, const void *src, size_t n, struct format f,
@@ -179,19 +190,16 @@ TAPER_INLINE __m256i f4e2m1_from_f32(struct floats x)
     return _mm256_maddubs_epi16(in_order(v), _mm256_set1_epi16(0x1001));
 }
 
-TAPER_INLINE void f4e2m1_whole(void *dst, const void *src, const void *how, bool stream)
-{
-    const float *const in = src;
-    const __m256i v =
-        _mm256_packus_epi16(f4e2m1_from_f32(load(in)), f4e2m1_from_f32(load(in + 32)));
-    (void)how;
-    store(dst, _mm256_permute4x64_epi64(v, 0xd8), stream);
-}
-
 TAPER_INLINE void f4e2m1_step(void *dst, const void *src, size_t count, const void *how,
                               bool stream)
 {
-    padded(dst, 4, src, 32, count, f4e2m1_whole, how, stream);
+    _Alignas(LINE) char part[STEP / 2];
+    const __m256i v = _mm256_packus_epi16(f4e2m1_from_f32(load(src, 0, count)),
+                                          f4e2m1_from_f32(load(src, 32, count)));
+    (void)how;
+    store(count == STEP ? dst : part, _mm256_permute4x64_epi64(v, 0xd8), stream);
+    if (count != STEP)
+        memcpy(dst, part, (count + 1) / 2);
 }
 
 void taper_avx2_narrow_f4e2m1(void *dst, const void *src, size_t n,
@@ -221,27 +229,25 @@ TAPER_INLINE __m256i bf16_with_nan(__m256 x, __m256i v)
                               nan_lanes(x));
 }
 
-TAPER_INLINE void bf16_whole(void *dst, const void *src, const void *how, bool stream)
+TAPER_INLINE void bf16_step(void *dst, const void *src, size_t count, const void *how,
+                            bool stream)
 {
+    _Alignas(LINE) uint16_t part[STEP];
+    uint16_t *const out = count == STEP ? dst : part;
     (void)how;
-    for (unsigned i = 0; i < STEP; i += 16) {
-        const float *const in = (const float *)src + i;
-        const __m256 x = _mm256_loadu_ps(in), y = _mm256_loadu_ps(in + 8);
+    for (unsigned i = 0; i < STEP && i < count; i += 16) {
+        const __m256 x = load8(src, i, count), y = load8(src, i + 8, count);
         __m256i v = bf16_from_f32(bits(x)), w = bf16_from_f32(bits(y));
         if (__builtin_expect(_mm256_movemask_ps(_mm256_cmp_ps(x, y, _CMP_UNORD_Q)),
                              0)) {
             v = bf16_with_nan(x, v);
             w = bf16_with_nan(y, w);
         }
-        store((uint16_t *)dst + i,
-              _mm256_permute4x64_epi64(_mm256_packus_epi32(v, w), 0xd8), stream);
+        store(out + i, _mm256_permute4x64_epi64(_mm256_packus_epi32(v, w), 0xd8),
+              stream);
     }
-}
-
-TAPER_INLINE void bf16_step(void *dst, const void *src, size_t count, const void *how,
-                            bool stream)
-{
-    padded(dst, 16, src, 32, count, bf16_whole, how, stream);
+    if (count != STEP)
+        memcpy(dst, part, count * sizeof *part);
 }
 
 void taper_avx2_narrow_bf16(void *dst, const void *src, size_t n,
@@ -253,31 +259,29 @@ void taper_avx2_narrow_bf16(void *dst, const void *src, size_t n,
     restore_control(host);
 }
 
-TAPER_INLINE __m128i f16_from_f32(const float *src)
+TAPER_INLINE __m128i f16_from_f32(__m256 x)
 {
-    return _mm256_cvtps_ph(_mm256_loadu_ps(src), _MM_FROUND_TO_NEAREST_INT);
-}
-
-TAPER_INLINE void f16_whole(void *dst, const void *src, const void *how, bool stream)
-{
-    (void)how;
-    for (unsigned i = 0; i < STEP; i += 16) {
-        uint16_t *const out = (uint16_t *)dst + i;
-        const __m128i v = f16_from_f32((const float *)src + i);
-        const __m128i w = f16_from_f32((const float *)src + i + 8);
-        if (stream) {
-            _mm256_stream_si256((void *)out, _mm256_set_m128i(w, v));
-        } else { /* halves as they are: joining them costs more */
-            _mm_storeu_si128((void *)out, v);
-            _mm_storeu_si128((void *)(out + 8), w);
-        }
-    }
+    return _mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT);
 }
 
 TAPER_INLINE void f16_step(void *dst, const void *src, size_t count, const void *how,
                            bool stream)
 {
-    padded(dst, 16, src, 32, count, f16_whole, how, stream);
+    _Alignas(LINE) uint16_t part[STEP];
+    uint16_t *const out = count == STEP ? dst : part;
+    (void)how;
+    for (unsigned i = 0; i < STEP && i < count; i += 16) {
+        const __m128i v = f16_from_f32(load8(src, i, count));
+        const __m128i w = f16_from_f32(load8(src, i + 8, count));
+        if (stream) {
+            _mm256_stream_si256((void *)(out + i), _mm256_set_m128i(w, v));
+        } else { /* halves as they are: joining them costs more */
+            _mm_storeu_si128((void *)(out + i), v);
+            _mm_storeu_si128((void *)(out + i + 8), w);
+        }
+    }
+    if (count != STEP)
+        memcpy(dst, part, count * sizeof *part);
 }
 
 void taper_avx2_narrow_f16(void *dst, const void *src, size_t n,
@@ -297,10 +301,9 @@ struct f8e8m0 {
     int small, large; /* codes for what is below and above the range */
 };
 
-TAPER_INLINE __m256i f8e8m0_from_f32(const float *src, const struct f8e8m0 *f)
+TAPER_INLINE __m256i f8e8m0_from_f32(__m256 x, const struct f8e8m0 *f)
 {
-    const __m256i a = _mm256_and_si256(_mm256_loadu_si256((const __m256i *)src),
-                                       _mm256_set1_epi32(0x7fffffff));
+    const __m256i a = _mm256_and_si256(bits(x), _mm256_set1_epi32(0x7fffffff));
     const __m256i subnormal = _mm256_cmpgt_epi32(_mm256_set1_epi32(0x00800000), a);
     const __m256i nan = _mm256_cmpgt_epi32(a, _mm256_set1_epi32(0x7f800000));
     __m256i v = _mm256_srli_epi32(_mm256_add_epi32(a, _mm256_set1_epi32(f->carry)), 23);
@@ -317,22 +320,21 @@ TAPER_INLINE __m256i f8e8m0_from_f32(const float *src, const struct f8e8m0 *f)
     return v;
 }
 
-TAPER_INLINE void f8e8m0_whole(void *dst, const void *src, const void *how, bool stream)
-{
-    for (unsigned i = 0; i < STEP; i += 32) {
-        const float *const in = (const float *)src + i;
-        const __m256i ab =
-            _mm256_packus_epi32(f8e8m0_from_f32(in, how), f8e8m0_from_f32(in + 8, how));
-        const __m256i cd = _mm256_packus_epi32(f8e8m0_from_f32(in + 16, how),
-                                               f8e8m0_from_f32(in + 24, how));
-        store((char *)dst + i, in_order(_mm256_packus_epi16(ab, cd)), stream);
-    }
-}
-
 TAPER_INLINE void f8e8m0_step(void *dst, const void *src, size_t count, const void *how,
                               bool stream)
 {
-    padded(dst, 8, src, 32, count, f8e8m0_whole, how, stream);
+    _Alignas(LINE) char part[STEP];
+    char *const out = count == STEP ? dst : part;
+    for (unsigned i = 0; i < STEP; i += 32) {
+        const struct floats x = load(src, i, count);
+        const __m256i ab =
+            _mm256_packus_epi32(f8e8m0_from_f32(x.a, how), f8e8m0_from_f32(x.b, how));
+        const __m256i cd =
+            _mm256_packus_epi32(f8e8m0_from_f32(x.c, how), f8e8m0_from_f32(x.d, how));
+        store(out + i, in_order(_mm256_packus_epi16(ab, cd)), stream);
+    }
+    if (count != STEP)
+        memcpy(dst, part, count);
 }
 
 void taper_avx2_narrow_f8e8m0(void *dst, const void *src, size_t n,
