@@ -16,7 +16,7 @@ enum { N = (3 << 20) + 12345, MAX_THREADS = 8, TIME_LIMIT = 100 };
 
 static unsigned char *src, *want,
     *got; /* room for N elements of 64 bits, and a guard */
-enum { BYTES = 8 * N + 64 };
+enum { BYTES = 8 * N + 128 };
 
 static int make_arrays(void **state)
 {
@@ -132,9 +132,15 @@ static const struct call calls[] = {
 };
 enum { CALLS = sizeof calls / sizeof *calls };
 
+/* What a call may touch, and guard bytes. */
+static size_t guarded_bytes(const struct call *c, size_t n)
+{
+    return c->offset + (n * taper_dtype_bits(c->to) + 7) / 8 + 64;
+}
+
 static void do_call(const struct call *c, unsigned char *dst, size_t n)
 {
-    memset(dst, 0xa5, BYTES);
+    memset(dst, 0xa5, guarded_bytes(c, n));
     const taper_status status =
         c->name[1] == 'a'
             ? taper_cast(c->to, dst + c->offset, c->from, src + c->offset, n, NULL)
@@ -150,9 +156,12 @@ static void do_call_in_one(const struct call *c, unsigned char *dst, size_t n)
     do_call(c, dst, n);
 }
 
-static void compare(const struct call *c, const char *how, int threads)
+static void compare(const struct call *c, const char *how, int threads, size_t n)
 {
-    for (size_t i = 0; i < BYTES && memcmp(want, got, BYTES) != 0; i++)
+    const size_t bytes = guarded_bytes(c, n);
+    if (memcmp(want, got, bytes) == 0)
+        return;
+    for (size_t i = 0; i < bytes; i++)
         if (want[i] != got[i])
             fail_msg("%s: %s %s to %s, %s, %d threads: byte %zu is %02x, not %02x",
                      taper_isa(), c->name, taper_dtype_name(c->from),
@@ -176,7 +185,7 @@ static void test_openmp(void **state)
             do_call_in_one(&calls[i], want, n);
             set_all_large(threads, threads % 2 == 0);
             do_call(&calls[i], got, n);
-            compare(&calls[i], "OpenMP", threads);
+            compare(&calls[i], "OpenMP", threads, n);
         }
     set_defaults();
 }
@@ -193,7 +202,7 @@ static void test_lent(void **state)
             set_all_large(threads, threads % 2 == 0);
             taper_set_parallel_for(run_lent, &lent);
             do_call(&calls[i], got, n);
-            compare(&calls[i], "lent", threads);
+            compare(&calls[i], "lent", threads, n);
             assert_int_equal(lent.calls, 1);
             assert_true(lent.most > 1 && lent.most <= (size_t)threads);
         }
@@ -238,8 +247,8 @@ static void test_in_place(void **state)
                 continue;
             do_call_in_one(&calls[i], want, N);
             set_all_large(MAX_THREADS, true);
-            memcpy(got, src, BYTES);
             unsigned char *const array = got + calls[i].offset;
+            memcpy(array, src + calls[i].offset, (N * from_bits + 7) / 8);
             assert_int_equal(
                 taper_cast(calls[i].to, array, calls[i].from, array, N, NULL),
                 TAPER_OK);
@@ -309,17 +318,17 @@ static void test_fork(void **state)
         for (int i = 0; i < CHILDREN; i++) {
             children[i] = fork_child();
             if (children[i] == 0) {
-                memset(got, 0xa5, BYTES);
-                if (taper_cast(calls[0].to, got, calls[0].from, src, N, NULL) !=
-                    TAPER_OK)
+                const size_t bytes = N * sizeof(uint16_t);
+                memset(got, 0xa5, bytes);
+                if (taper_cast(TAPER_BF16, got, TAPER_F32, src, N, NULL) != TAPER_OK)
                     _exit(1);
-                _exit(memcmp(got, want, BYTES) == 0 ? 0 : 2);
+                _exit(memcmp(got, want, bytes) == 0 ? 0 : 2);
             }
         }
         for (int i = 0; i < CHILDREN; i++)
             join_child(children[i]);
         do_call(&calls[0], got, N); /* the parent's threads are still there */
-        compare(&calls[0], "after a fork", threads);
+        compare(&calls[0], "after a fork", threads, N);
     }
     set_defaults();
 }
