@@ -147,11 +147,134 @@ static bool store_tensor(void *message, const struct proto_field *field)
     }
 }
 
-bool onnx_read_tensor(struct proto_span message, struct onnx_tensor *tensor)
+static bool add_tensor(struct onnx_value *value, const struct proto_field *field)
 {
-    *tensor = (struct onnx_tensor){0};
-    return read_message(message, store_tensor, tensor);
+    return value->count < ONNX_MAX_TENSORS && field->wire == PROTO_LEN &&
+           read_message(field->bytes, store_tensor, &value->tensors[value->count++]);
 }
+
+/* What SequenceProto and OptionalProto say their elements are. */
+enum { OF_NOTHING = 0, OF_TENSORS = 1, OF_SEQUENCES = 3 };
+
+static bool store_sequence(void *message, const struct proto_field *field)
+{
+    switch (field->number) {
+    case 1: /* name */
+        return true;
+    case 2:
+        return field->wire == PROTO_VARINT && field->value == OF_TENSORS;
+    case 3:
+        return add_tensor(message, field);
+    default: /* of other things than tensors */
+        return false;
+    }
+}
+
+/* An OptionalProto, and what it has been found to hold. */
+struct optional {
+    uint64_t elem_type;
+    size_t values;
+    bool of_sequence;
+    struct onnx_value *value;
+};
+
+static bool store_optional(void *message, const struct proto_field *field)
+{
+    struct optional *const optional = message;
+    switch (field->number) {
+    case 1: /* name */
+        return true;
+    case 2:
+        optional->elem_type = field->value;
+        return field->wire == PROTO_VARINT;
+    case 3:
+        optional->values++;
+        return !optional->of_sequence && add_tensor(optional->value, field);
+    case 5:
+        optional->values++;
+        return optional->of_sequence && field->wire == PROTO_LEN &&
+               read_message(field->bytes, store_sequence, optional->value);
+    default:
+        return false;
+    }
+}
+
+static bool read_optional(struct proto_span message, bool of_sequence,
+                          struct onnx_value *value)
+{
+    struct optional optional = {.of_sequence = of_sequence, .value = value};
+    if (!read_message(message, store_optional, &optional))
+        return false;
+    value->absent = optional.values == 0;
+    if (value->absent)
+        return optional.elem_type == OF_NOTHING;
+    return optional.values == 1 &&
+           optional.elem_type == (of_sequence ? OF_SEQUENCES : OF_TENSORS);
+}
+
+bool onnx_read_value(struct proto_span message, const struct onnx_type *type,
+                     struct onnx_value *value)
+{
+    *value = (struct onnx_value){0};
+    if (type->optional)
+        return read_optional(message, type->sequence, value);
+    if (type->sequence)
+        return read_message(message, store_sequence, value);
+    value->count = 1;
+    return read_message(message, store_tensor, &value->tensors[0]);
+}
+
+/* ---- types */
+
+static bool store_tensor_type(void *message, const struct proto_field *field)
+{
+    struct onnx_type *const type = message;
+    if (field->number != 1)
+        return true; /* the shape */
+    type->elem_type = field->value;
+    return field->wire == PROTO_VARINT;
+}
+
+static bool store_type(void *message, const struct proto_field *field);
+
+/* Of a sequence or an optional. */
+static bool store_elem_type(void *message, const struct proto_field *field)
+{
+    return field->number == 1 && field->wire == PROTO_LEN &&
+           read_message(field->bytes, store_type, message);
+}
+
+static bool store_type(void *message, const struct proto_field *field)
+{
+    struct onnx_type *const type = message;
+    if (field->wire != PROTO_LEN)
+        return false;
+    switch (field->number) {
+    case 1:
+        return read_message(field->bytes, store_tensor_type, type);
+    case 4:
+        if (type->sequence)
+            return false;
+        type->sequence = true;
+        return read_message(field->bytes, store_elem_type, type);
+    case 9:
+        if (type->optional || type->sequence)
+            return false;
+        type->optional = true;
+        return read_message(field->bytes, store_elem_type, type);
+    default:
+        return false;
+    }
+}
+
+static bool store_value_info(void *message, const struct proto_field *field)
+{
+    if (field->number != 2)
+        return true;
+    return field->wire == PROTO_LEN && read_message(field->bytes, store_type, message);
+}
+
+/* ---- models */
 
 static bool store_attribute(void *message, const struct proto_field *field)
 {
@@ -165,7 +288,7 @@ static bool store_attribute(void *message, const struct proto_field *field)
         return store_bytes(field, &attribute->s);
     case 5:
         return field->wire == PROTO_LEN &&
-               onnx_read_tensor(field->bytes, &attribute->t);
+               read_message(field->bytes, store_tensor, &attribute->t);
     case 20:
         attribute->type = field->value;
         return field->wire == PROTO_VARINT;
@@ -201,10 +324,18 @@ static bool store_node(void *message, const struct proto_field *field)
 static bool store_graph(void *message, const struct proto_field *field)
 {
     struct onnx_model *const model = message;
-    if (field->number != 1)
+    switch (field->number) {
+    case 1:
+        model->nodes++;
+        return field->wire == PROTO_LEN &&
+               read_message(field->bytes, store_node, model);
+    case 11:
+        return model->graph_inputs++ != 0 ||
+               (field->wire == PROTO_LEN &&
+                read_message(field->bytes, store_value_info, &model->input_type));
+    default:
         return true;
-    model->nodes++;
-    return field->wire == PROTO_LEN && read_message(field->bytes, store_node, model);
+    }
 }
 
 /* OperatorSetIdProto */

@@ -36,7 +36,7 @@ bool proto_equals(struct proto_span span, const char *text);
 /* ---- the messages. Each reader is false for one that is malformed, or that holds more
  * than the structure can. Fields that the structure does not name are passed over. */
 
-enum { ONNX_MAX_RANK = 8, ONNX_MAX_ATTRIBUTES = 4 };
+enum { ONNX_MAX_RANK = 8, ONNX_MAX_TENSORS = 4, ONNX_MAX_ATTRIBUTES = 4 };
 
 /* TensorProto. The elements are in `raw`, or else in one of the two typed fields: of
  * those the bytes of the packed numbers. */
@@ -45,6 +45,19 @@ struct onnx_tensor {
     size_t rank;
     uint64_t data_type;
     struct proto_span raw, floats, int32s;
+};
+
+/* TypeProto: a tensor, a sequence of tensors, or an optional one of these. */
+struct onnx_type {
+    bool optional, sequence;
+    uint64_t elem_type;
+};
+
+/* The message of a value: TensorProto, SequenceProto or OptionalProto. */
+struct onnx_value {
+    bool absent;
+    size_t count;
+    struct onnx_tensor tensors[ONNX_MAX_TENSORS];
 };
 
 /* AttributeProto. Its `type` says which of the values is meant: ONNX_INT ... */
@@ -63,11 +76,14 @@ struct onnx_model {
     size_t functions, nodes;
     struct proto_span op_type;
     size_t inputs, outputs; /* of the node */
+    size_t graph_inputs;
+    struct onnx_type input_type; /* of the first */
     struct onnx_attribute attributes[ONNX_MAX_ATTRIBUTES];
     size_t attribute_count;
 };
 
-bool onnx_read_tensor(struct proto_span message, struct onnx_tensor *tensor);
+bool onnx_read_value(struct proto_span message, const struct onnx_type *type,
+                     struct onnx_value *value);
 bool onnx_read_model(struct proto_span message, struct onnx_model *model);
 
 /* The attribute called `name`, NULL if the node has none. */
