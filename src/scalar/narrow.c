@@ -75,9 +75,9 @@ TAPER_INLINE void narrow_f8(uint8_t *dst, const void *src, size_t n, struct form
 static uint32_t f4e2m1_from_bits(uint32_t x)
 {
     const uint32_t sign = x >> 28 & 8, a = x & F32_MAGNITUDE;
-    if (a > F32_INFINITY)
-        return 7;                                                  /* NaN is +6 */
-    return sign | (a > 0x40a00000 ? 7 : round_magnitude(a, 1, 1)); /* past 5 all is 6 */
+    const uint32_t code = round_magnitude(a, 1, 1);
+    const uint32_t number = sign | (code < 7 ? code : 7); /* the largest, past 5 */
+    return a > F32_INFINITY ? 7 : number;                 /* NaN is +6 */
 }
 
 /* The power of two that `a` becomes has a subnormal magnitude of less than 2^-126. */
