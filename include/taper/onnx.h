@@ -36,8 +36,7 @@ typedef enum taper_kind {
 /** The newest operator set known; higher numbers are refused. */
 #define TAPER_ONNX_NEWEST_OPSET 26
 
-/** The name of the operator pages, such as "ConstantOfShape"; NULL for another number.
- */
+/** The operator's name, such as "ConstantOfShape"; NULL for an unknown number. */
 TAPER_API const char *taper_onnx_name(taper_onnx_op op);
 
 /**
@@ -176,8 +175,7 @@ TAPER_CHECKED taper_status taper_onnx_identity(int64_t opset, const taper_value 
  * Checks: TAPER_BAD_OPSET; TAPER_NULL (`output`, `input`); those of `input` as there;
  * then no tensors is TAPER_OK; TAPER_NULL (`tensors`, `bytes`, those of `input`); then
  * for each tensor: TAPER_NULL (`shape`), TAPER_TYPE_MISMATCH, TAPER_BAD_SHAPE,
- * TAPER_TOO_LARGE; then an empty one is TAPER_OK; strings as there, but for the
- * overlap.
+ * TAPER_TOO_LARGE; then an empty one is TAPER_OK; strings as there, without overlap.
  */
 TAPER_CHECKED taper_status taper_onnx_identity_infer(int64_t opset, taper_value *output,
                                                      taper_tensor *tensors,
