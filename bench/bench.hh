@@ -43,6 +43,9 @@ const void *source(taper_dtype type, Data data, size_t n, int place = 0);
 const char *short_name(taper_dtype type); // as kernels spell it: "bf16", "f8e4m3fn"
 size_t bytes_of(taper_dtype type, size_t n);
 
+// Instruction sets to measure: what stands behind scalar is another CPU's, emulated.
+std::vector<const char *> isas();
+
 // The types that narrow and widen take: not binary64, which needs taper_cast().
 std::vector<taper_dtype> cast_types();
 
@@ -91,8 +94,12 @@ struct Rival {
 //     M         time of that memcpy() / time of subject: above 1 is faster than memcpy
 //     el/cycle  elements per cycle of the core clock, where that can be found
 //     rounds    as many as there was time for
+//
+// Several threads need as many idle cores at once, which a busy machine has in few
+// rounds: Estimate::best compares the fastest rounds of each side instead.
+enum class Estimate { median, best };
 void measure(benchmark::State &state, size_t n, size_t traffic, const Loop &subject,
-             std::vector<Rival> rivals = {});
+             std::vector<Rival> rivals = {}, Estimate estimate = Estimate::median);
 
 // A status that the benchmark does not expect ends the program: there is nothing to
 // time.

@@ -62,7 +62,7 @@ static void add_casts(taper_dtype type, const char *isa, size_t n)
 void add_call()
 {
     for (const size_t n : counts) {
-        for (size_t i = 0; const char *isa = taper_isa_name(i); i++) {
+        for (const char *const isa : isas()) {
             for (const taper_dtype type : cast_types())
                 add_casts(type, isa, n);
             add(join("call/fill/u32", isa, n), isa, 1, [=](benchmark::State &state) {

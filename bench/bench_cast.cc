@@ -29,7 +29,7 @@ void add_cast()
         {TAPER_BF16, TAPER_F64},      {TAPER_BF16, TAPER_F16},
         {TAPER_F8E4M3FN, TAPER_BF16}, {TAPER_BF16, TAPER_F8E4M3FN},
     };
-    for (size_t i = 0; const char *isa = taper_isa_name(i); i++) {
+    for (const char *const isa : isas()) {
         for (const taper_dtype type : cast_types()) {
             add_sizes(join("narrow", short_name(type)), isa, type, TAPER_F32);
             add_sizes(join("widen", short_name(type)), isa, TAPER_F32, type);

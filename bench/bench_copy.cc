@@ -10,7 +10,7 @@ static const size_t byte_sizes[] = {size_t(16) << 10, size_t(512) << 10,
 void add_copy()
 {
     for (const size_t bytes : byte_sizes) {
-        for (size_t i = 0; const char *isa = taper_isa_name(i); i++)
+        for (const char *const isa : isas())
             add(join("copy/u32", isa, bytes), isa, 1, [=](benchmark::State &state) {
                 unsigned char *const dst = destination(), *const src = source();
                 measure(state, bytes / 4, 2 * bytes, loop([=] {

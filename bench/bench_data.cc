@@ -18,7 +18,7 @@ static void measure_data(benchmark::State &state, taper_dtype to, Data data, siz
 
 void add_data()
 {
-    for (size_t i = 0; const char *isa = taper_isa_name(i); i++)
+    for (const char *const isa : isas())
         for (const taper_dtype to : cast_types())
             for (const Data data : all_data)
                 for (const size_t n : counts)

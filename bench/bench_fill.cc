@@ -35,7 +35,7 @@ static void add_sizes(taper_dtype type, const char *isa)
 void add_fill()
 {
     // Tables differ in storing a pattern; the width only decides what the pattern is.
-    for (size_t i = 0; const char *isa = taper_isa_name(i); i++)
+    for (const char *const isa : isas())
         add_sizes(TAPER_U32, isa);
     for (const taper_dtype type :
          {TAPER_U4, TAPER_U8, TAPER_U16, TAPER_U64, TAPER_C128})

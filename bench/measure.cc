@@ -12,7 +12,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double batch_seconds =
     150e-6;                         // long beside the clock, short beside a time slice
-constexpr double row_seconds = 0.2; // enough; large arrays take longer for 3 rounds
+constexpr double row_seconds = 0.1; // enough; large arrays take longer for 3 rounds
 constexpr size_t most_rounds = 31, least_rounds = 3;
 constexpr size_t cached_bytes = size_t(128) << 20; // from here on no cache remembers
 
@@ -62,9 +62,11 @@ struct Side {
 
 void set_calls(Side &side)
 {
-    side.loop(1); // the first call of all may find cold code and, of threads, none
     side.calls = 1;
     double time = seconds(side.loop, 1);
+    if (time <
+        batch_seconds) // the first call may find cold code, and no team of threads
+        time = seconds(side.loop, 1);
     while (time < batch_seconds / 4) {
         side.calls *= 4;
         time = seconds(side.loop, side.calls);
@@ -75,7 +77,7 @@ void set_calls(Side &side)
 } // namespace
 
 void measure(benchmark::State &state, size_t n, size_t traffic, const Loop &subject,
-             std::vector<Rival> rivals)
+             std::vector<Rival> rivals, Estimate estimate)
 {
     const void *const from = source();
     void *const to = destination();
@@ -104,17 +106,26 @@ void measure(benchmark::State &state, size_t n, size_t traffic, const Loop &subj
             per_cycle.push_back(double(n) / (sides[0].times.back() * core_clock()));
         }
 
-        state.SetIterationTime(median(sides[0].times));
+        const auto time = [&](const Side &side) {
+            return estimate == Estimate::best
+                       ? *std::min_element(side.times.begin(), side.times.end())
+                       : median(side.times);
+        };
+        const auto ratio = [&](const Side &rival) {
+            if (estimate == Estimate::best)
+                return time(rival) / time(sides[0]);
+            std::vector<double> ratios;
+            for (size_t round = 0; round < rival.times.size(); round++)
+                ratios.push_back(rival.times[round] / sides[0].times[round]);
+            return median(ratios);
+        };
+        state.SetIterationTime(time(sides[0]));
         state.counters["rounds"] = double(per_cycle.size());
 #if defined(__x86_64__)
         state.counters["el/cycle"] = median(per_cycle);
 #endif
-        for (size_t i = 1; i < sides.size(); i++) {
-            std::vector<double> ratios;
-            for (size_t round = 0; round < per_cycle.size(); round++)
-                ratios.push_back(sides[i].times[round] / sides[0].times[round]);
-            state.counters[sides[i].counter] = median(ratios);
-        }
+        for (size_t i = 1; i < sides.size(); i++)
+            state.counters[sides[i].counter] = ratio(sides[i]);
     }
     state.SetItemsProcessed(int64_t(n));
     state.SetBytesProcessed(int64_t(traffic));
