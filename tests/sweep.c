@@ -84,19 +84,21 @@ static void store(unsigned char *array, unsigned bits, size_t begin, size_t end,
     }
 }
 
-/* Compares `n` results, of which the first has input `first` and the next ones follow.
- */
-static bool same(const struct sweep *sweep, const struct block *block, uint64_t first,
-                 size_t n, struct sweep_result *result)
+/* Casts the `n` elements of `src` and compares, if that is wanted. */
+static bool run_block(const struct sweep *sweep, struct block *block, size_t n,
+                      struct sweep_result *result)
 {
     const unsigned bits = oracle_bits(sweep->to);
-    if (memcmp(block->got, block->want, bytes_of(bits, n)) == 0)
+    memset(block->got, 0xa5, bytes_of(bits, n)); /* no result of an earlier block */
+    sweep->run(sweep->context, block->got, block->src, n);
+    result->inputs += n;
+    if (sweep->hash_only || memcmp(block->got, block->want, bytes_of(bits, n)) == 0)
         return true;
     size_t i = 0; /* all are equal if the fault is in the half byte after the last */
     while (i < n && load(block->got, bits, i) == load(block->want, bits, i))
         i++;
     result->differs = true;
-    result->input = first + i;
+    result->input = load(block->src, oracle_bits(sweep->from), i < n ? i : n - 1);
     result->got = load(block->got, bits, i);
     result->want = load(block->want, bits, i);
     return false;
@@ -178,11 +180,9 @@ static bool sweep_piece(const struct sweep *sweep, struct block *block, uint64_t
         }
         if (sweep->to == TAPER_F64)
             expect_f64(block->want, block->src, n);
-        else
+        else if (!sweep->hash_only)
             step = expect_steps(sweep, step, block->want, begin, n);
-        sweep->run(sweep->context, block->got, block->src, n);
-        result->inputs += n;
-        if (!same(sweep, block, begin, n, result))
+        if (!run_block(sweep, block, n, result))
             return false;
         hash_elements(&hash, block->got, bits, n);
     }
@@ -274,6 +274,17 @@ bool sweep_f32(const struct sweep *sweep, uint64_t first, uint64_t count, int th
 /* ---- All codes of a small type
  * ---------------------------------------------------------- */
 
+/* Asks the oracle about the `n` elements of `src`. */
+static void expect(const struct sweep *sweep, struct block *block, size_t n)
+{
+    const unsigned from_bits = oracle_bits(sweep->from),
+                   to_bits = oracle_bits(sweep->to);
+    for (size_t i = 0; i < n && !sweep->hash_only; i++)
+        store(block->want, to_bits, i, i + 1,
+              oracle_cast(sweep->to, sweep->from, load(block->src, from_bits, i),
+                          sweep->options));
+}
+
 bool sweep_codes(const struct sweep *sweep, struct sweep_result *result)
 {
     const unsigned from_bits = oracle_bits(sweep->from),
@@ -288,15 +299,166 @@ bool sweep_codes(const struct sweep *sweep, struct sweep_result *result)
         for (size_t i = 0; i < n; i++) {
             const uint64_t code = first + i;
             store(block.src, from_bits, i, i + 1, code);
-            store(block.want, to_bits, i, i + 1,
-                  oracle_cast(sweep->to, sweep->from, code, sweep->options));
         }
-        sweep->run(sweep->context, block.got, block.src, n);
-        result->inputs += n;
-        if (!same(sweep, &block, first, n, result))
+        expect(sweep, &block, n);
+        if (!run_block(sweep, &block, n, result))
             return false;
         hash_elements(&hash, block.got, to_bits, n);
     }
     result->hash = XXH3_64bits_digest(&hash);
     return true;
+}
+
+/* ---- binary64 ---- */
+
+/* Points on their way to who takes them. */
+struct points {
+    sweep_take *take;
+    void *context;
+    bool stopped;
+    size_t count;
+    uint64_t in[SWEEP_BLOCK];
+    uint64_t seed;
+};
+
+static void flush(struct points *p)
+{
+    p->stopped = p->stopped || !p->take(p->context, p->in, p->count);
+    p->count = 0;
+}
+
+static void add(struct points *p, uint64_t in)
+{
+    if (p->count == SWEEP_BLOCK)
+        flush(p);
+    p->in[p->count++] = in;
+}
+
+static uint64_t next_random(uint64_t *seed) /* splitmix64 */
+{
+    uint64_t x = *seed += UINT64_C(0x9e3779b97f4a7c15);
+    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+    return x ^ x >> 31;
+}
+
+/* A positive number, its neighbours, and what differs from it in one bit, up or down;
+ * as both signs. Of the far bits a few are picked if there are many numbers to come. */
+static void add_around(struct points *p, double x, bool many)
+{
+    const uint64_t sign = UINT64_C(1) << 63;
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    const uint64_t random = next_random(&p->seed);
+    add(p, bits);
+    add(p, bits | sign);
+    for (int i = 0; i < (many ? 5 : 52); i++) {
+        const int bit = !many || i < 2 ? i : (int)(random >> i * 8 & 0xff) % 52;
+        const uint64_t nudge = UINT64_C(1) << bit;
+        add(p, (bits + nudge) | (i % 2 == 0 ? 0 : sign));
+        if (bits >= nudge)
+            add(p, (bits - nudge) | (i % 2 == 0 ? sign : 0));
+    }
+}
+
+static double number(taper_dtype type, uint64_t code)
+{
+    const uint64_t bits = oracle_cast(TAPER_F64, type, code, (taper_cast_options){0});
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* The largest finite code, signs aside. */
+static uint32_t largest_code(taper_dtype type)
+{
+    const unsigned bits = oracle_bits(type);
+    uint32_t code = type == TAPER_F8E8M0 ? 0xff : (UINT32_C(1) << (bits - 1)) - 1;
+    while (!(number(type, code) <= 0x1.fffffep127)) /* infinite or not a number */
+        code--;
+    return code;
+}
+
+/* Every code of the target and the midpoints beside it; of binary32, some. */
+static void add_codes(struct points *p, taper_dtype to, bool more)
+{
+    const uint32_t largest = to == TAPER_F32 ? 0x7f7fffff : largest_code(to);
+    const uint32_t stride = to == TAPER_F32 ? (more ? 9973 : 199933) : 1;
+    const bool many = largest > 0xff && !more;
+    for (uint32_t code = 0; code <= largest && !p->stopped; code += stride) {
+        if (code > largest - stride) /* the last ones are all taken */
+            code = largest;
+        const double x = number(to, code);
+        const double next = code < largest       ? number(to, code + 1)
+                            : to == TAPER_F8E8M0 ? 2 * x
+                                                 : x + (x - number(to, code - 1));
+        add_around(p, x, many);
+        add_around(p, (x + next) / 2, many);
+        if (code == largest || to == TAPER_F8E8M0)
+            add_around(p, next, many);
+        if (code == 0 && to == TAPER_F8E8M0) { /* powers that have no code */
+            add_around(p, x / 2, many);
+            add_around(p, x * 0.75, many);
+        }
+    }
+}
+
+void sweep_f64_points(taper_dtype to, bool more, sweep_take *take, void *context)
+{
+    static const uint64_t ends[] = {0,
+                                    1,
+                                    0x000fffffffffffff,
+                                    0x0010000000000000,
+                                    0x47efffffffffffff,
+                                    0x47f0000000000000,
+                                    0x7fefffffffffffff,
+                                    0x7ff0000000000000,
+                                    0x7ff0000000000001,
+                                    0x7ff4000000000000,
+                                    0x7ff8000000000000,
+                                    0x7fffffffffffffff};
+    struct points p = {.take = take, .context = context, .seed = 10};
+    add_codes(&p, to, more);
+    for (int i = 0; i < (more ? 10000000 : 100000) && !p.stopped; i++) {
+        uint64_t bits = next_random(&p.seed);
+        if (i % 2 == 0) /* in the range of binary32 or just outside */
+            bits = (bits & (UINT64_MAX >> 4 | UINT64_C(1) << 63)) +
+                   (UINT64_C(0x38000000) << 32);
+        if (i % 8 == 0)
+            bits &= UINT64_MAX << 28;
+        add(&p, bits);
+    }
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        for (uint64_t sign = 0; sign <= 1; sign++)
+            add(&p, ends[i] | sign << 63);
+    flush(&p);
+}
+
+struct f64_sweep {
+    const struct sweep *sweep;
+    struct sweep_result *result;
+    XXH3_state_t hash;
+    struct block block;
+};
+
+static bool take_points(void *context, const uint64_t *in, size_t n)
+{
+    struct f64_sweep *const s = context;
+    memcpy(s->block.src, in, n * sizeof *in);
+    expect(s->sweep, &s->block, n);
+    if (!run_block(s->sweep, &s->block, n, s->result))
+        return false;
+    hash_elements(&s->hash, s->block.got, oracle_bits(s->sweep->to), n);
+    return true;
+}
+
+bool sweep_f64(const struct sweep *sweep, struct sweep_result *result)
+{
+    struct f64_sweep s = {.sweep = sweep, .result = result};
+    XXH3_64bits_reset(&s.hash);
+    *result = (struct sweep_result){0};
+    sweep_f64_points(sweep->to, false, take_points, &s);
+    if (!result->differs)
+        result->hash = XXH3_64bits_digest(&s.hash);
+    return !result->differs;
 }

@@ -21,6 +21,7 @@ struct sweep {
     const struct oracle_step
         *steps; /* of this narrowing; only sweep_f32() looks at them */
     size_t step_count;
+    bool hash_only; /* nothing is compared, so that no steps are needed */
 };
 
 struct sweep_result {
@@ -48,5 +49,17 @@ bool sweep_f32(const struct sweep *sweep, uint64_t first, uint64_t count, int th
 /* Tries all codes of `from`, a type of 16 bits or less, against oracle_cast(). The hash
  * is one XXH3-64 of the little-endian results for codes 0, 1, 2, ... */
 bool sweep_codes(const struct sweep *sweep, struct sweep_result *result);
+
+/* Takes up to SWEEP_BLOCK inputs, as bits. Returns whether there should be more. */
+typedef bool sweep_take(void *context, const uint64_t *in, size_t n);
+
+/* Hands out binary64 inputs for a cast to `to`, the same ones each time: its codes, the
+ * midpoints beside them and what is near, then any bits. `more` is some ten times as
+ * many. */
+void sweep_f64_points(taper_dtype to, bool more, sweep_take *take, void *context);
+
+/* Tries these, without `more`, against oracle_cast(). The hash is one XXH3-64 of the
+ * little-endian results in order. */
+bool sweep_f64(const struct sweep *sweep, struct sweep_result *result);
 
 #endif

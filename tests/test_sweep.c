@@ -1,8 +1,8 @@
 /* test_sweep.c - every cast of every instruction set against the oracle.
  *
- *     test_sweep             a sample of binary32 and of binary64, and every code of
- * the small types, in seconds test_sweep all [TYPE]  all 2^32 binary32, and more of
- * binary64, to TYPE or to each
+ *     test_sweep                  a sample of binary32, every code of the small types
+ *     test_sweep all [TYPE [ISA]] all 2^32 binary32, and more of binary64, to TYPE or
+ *                                 to each; binary32 with ISA or with each
  *
  * It needs no test framework, so that it runs wherever the library can be built. */
 #include <stdio.h>
@@ -13,6 +13,7 @@
 #include "sweep.h"
 
 static bool all;
+static const char *only_isa; /* of the sweeps of binary32; NULL for all */
 static int failures;
 
 static const taper_dtype types[] = {
@@ -117,10 +118,12 @@ static void sweep_narrow(taper_dtype to, taper_cast_options options)
     static struct oracle_step steps[ORACLE_MAX_STEPS];
     const size_t step_count = to == TAPER_F64 ? 0 : oracle_steps(to, options, steps);
     struct kernel kernel = {NULL, to, options};
-    const struct sweep sweep = {to,      TAPER_F32, options,   run_kernel,
-                                &kernel, steps,     step_count};
+    const struct sweep sweep = {to,      TAPER_F32, options,    run_kernel,
+                                &kernel, steps,     step_count, false};
     struct sweep_result result;
     for (size_t i = 0; (kernel.table = taper_usable(i)) != NULL; i++) {
+        if (only_isa != NULL && strcmp(only_isa, kernel.table->name) != 0)
+            continue;
         if (all)
             sweep_f32(&sweep, 0, UINT64_C(1) << 32, 1, NULL, NULL, &result);
         else
@@ -142,7 +145,7 @@ static void run_cast(const void *context, void *dst, const void *src, size_t n)
 
 static void sweep_small(taper_dtype to, taper_dtype from, taper_cast_options options)
 {
-    struct sweep sweep = {to, from, options, run_cast, &sweep, NULL, 0};
+    struct sweep sweep = {to, from, options, run_cast, &sweep, NULL, 0, false};
     struct sweep_result result;
     const char *isa;
     for (size_t i = 0; (isa = taper_isa_name(i)) != NULL; i++) {
@@ -157,16 +160,14 @@ static void sweep_small(taper_dtype to, taper_dtype from, taper_cast_options opt
 /* ---- binary64
  * --------------------------------------------------------------------------- */
 
-enum { BATCH = 4096 };
-
 /* Inputs of one cast, checked with every instruction set when there are enough. */
 struct batch {
     taper_dtype to, from;
     taper_cast_options options;
-    size_t count;
     uint64_t total;
-    uint64_t in[BATCH];
     bool differs;
+    size_t count; /* of those that wait in `in` */
+    uint64_t in[SWEEP_BLOCK];
 };
 
 static uint64_t load(const void *array, unsigned bits, size_t i)
@@ -191,37 +192,40 @@ static uint64_t load(const void *array, unsigned bits, size_t i)
     }
 }
 
-static void check_batch(struct batch *b)
+static bool check_batch(void *context, const uint64_t *in, size_t n)
 {
-    static uint64_t want[BATCH], got[BATCH];
-    static uint32_t in32[BATCH];
-    const void *const src = b->from == TAPER_F32 ? (const void *)in32 : b->in;
+    static uint64_t want[SWEEP_BLOCK], got[SWEEP_BLOCK];
+    static uint32_t in32[SWEEP_BLOCK];
+    struct batch *const b = context;
+    const void *const src = b->from == TAPER_F32 ? (const void *)in32 : in;
     const unsigned bits = oracle_bits(b->to);
     const char *isa;
-    for (size_t i = 0; i < b->count; i++) {
-        in32[i] = (uint32_t)b->in[i];
-        want[i] = oracle_cast(b->to, b->from, b->in[i], b->options);
+    for (size_t i = 0; i < n; i++) {
+        in32[i] = (uint32_t)in[i];
+        want[i] = oracle_cast(b->to, b->from, in[i], b->options);
     }
     for (size_t t = 0; (isa = taper_isa_name(t)) != NULL && !b->differs; t++) {
         if (taper_use_isa(isa) != TAPER_OK ||
-            taper_cast(b->to, got, b->from, src, b->count, &b->options) != TAPER_OK)
+            taper_cast(b->to, got, b->from, src, n, &b->options) != TAPER_OK)
             abort();
-        for (size_t i = 0; i < b->count && !b->differs; i++)
+        for (size_t i = 0; i < n && !b->differs; i++)
             if (load(got, bits, i) != want[i]) {
                 b->differs = true;
                 print_cast(isa, b->to, b->from, b->options);
-                print_difference(b->to, b->from, b->in[i], load(got, bits, i), want[i]);
+                print_difference(b->to, b->from, in[i], load(got, bits, i), want[i]);
             }
     }
-    b->total += b->count;
-    b->count = 0;
+    b->total += n;
+    return !b->differs;
 }
 
 static void add(struct batch *b, uint64_t in)
 {
-    if (b->count == BATCH)
-        check_batch(b);
     b->in[b->count++] = in;
+    if (b->count < SWEEP_BLOCK)
+        return;
+    check_batch(b, b->in, b->count);
+    b->count = 0;
 }
 
 static uint64_t next_random(uint64_t *seed) /* splitmix64 */
@@ -232,93 +236,11 @@ static uint64_t next_random(uint64_t *seed) /* splitmix64 */
     return x ^ x >> 31;
 }
 
-/* A positive number, its neighbours, and what differs from it in one bit, up or down;
- * as both signs. Of the far bits a few are picked if there are many numbers to come. */
-static void add_around(struct batch *b, double x, bool many, uint64_t *seed)
-{
-    const uint64_t sign = UINT64_C(1) << 63;
-    uint64_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    const uint64_t random = next_random(seed);
-    add(b, bits);
-    add(b, bits | sign);
-    for (int i = 0; i < (many ? 5 : 52); i++) {
-        const int bit = !many || i < 2 ? i : (int)(random >> i * 8 & 0xff) % 52;
-        const uint64_t nudge = UINT64_C(1) << bit;
-        add(b, (bits + nudge) | (i % 2 == 0 ? 0 : sign));
-        if (bits >= nudge)
-            add(b, (bits - nudge) | (i % 2 == 0 ? sign : 0));
-    }
-}
-
-static double number(taper_dtype type, uint64_t code)
-{
-    const uint64_t bits = oracle_cast(TAPER_F64, type, code, (taper_cast_options){0});
-    double x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
-/* The largest finite code, signs aside. */
-static uint32_t largest_code(taper_dtype type)
-{
-    const unsigned bits = oracle_bits(type);
-    uint32_t code = type == TAPER_F8E8M0 ? 0xff : (UINT32_C(1) << (bits - 1)) - 1;
-    while (!(number(type, code) <= 0x1.fffffep127)) /* infinite or not a number */
-        code--;
-    return code;
-}
-
-/* Every code of the target and the midpoints beside it; of binary32, some. */
 static void check_f64(taper_dtype to, taper_cast_options options)
 {
     static struct batch b;
-    const uint32_t largest = to == TAPER_F32 ? 0x7f7fffff : largest_code(to);
-    const uint32_t stride = to == TAPER_F32 ? (all ? 9973 : 199933) : 1;
-    const bool many = largest > 0xff && !all;
-    uint64_t seed = 10;
     b = (struct batch){.to = to, .from = TAPER_F64, .options = options};
-    for (uint32_t code = 0; code <= largest; code += stride) {
-        if (code > largest - stride) /* the last ones are all taken */
-            code = largest;
-        const double x = number(to, code);
-        const double next = code < largest       ? number(to, code + 1)
-                            : to == TAPER_F8E8M0 ? 2 * x
-                                                 : x + (x - number(to, code - 1));
-        add_around(&b, x, many, &seed);
-        add_around(&b, (x + next) / 2, many, &seed);
-        if (code == largest || to == TAPER_F8E8M0)
-            add_around(&b, next, many, &seed);
-        if (code == 0 && to == TAPER_F8E8M0) { /* powers that have no code */
-            add_around(&b, x / 2, many, &seed);
-            add_around(&b, x * 0.75, many, &seed);
-        }
-    }
-    for (int i = 0; i < (all ? 10000000 : 100000); i++) {
-        uint64_t bits = next_random(&seed);
-        if (i % 2 == 0) /* in the range of binary32 or just outside */
-            bits = (bits & (UINT64_MAX >> 4 | UINT64_C(1) << 63)) +
-                   (UINT64_C(0x38000000) << 32);
-        if (i % 8 == 0)
-            bits &= UINT64_MAX << 28;
-        add(&b, bits);
-    }
-    static const uint64_t ends[] = {0,
-                                    1,
-                                    0x000fffffffffffff,
-                                    0x0010000000000000,
-                                    0x47efffffffffffff,
-                                    0x47f0000000000000,
-                                    0x7fefffffffffffff,
-                                    0x7ff0000000000000,
-                                    0x7ff0000000000001,
-                                    0x7ff4000000000000,
-                                    0x7ff8000000000000,
-                                    0x7fffffffffffffff};
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        for (uint64_t sign = 0; sign <= 1; sign++)
-            add(&b, ends[i] | sign << 63);
-    check_batch(&b);
+    sweep_f64_points(to, all, check_batch, &b);
     if (b.differs)
         return;
     print_cast("every", to, TAPER_F64, options);
@@ -342,7 +264,7 @@ static void check_f32_to_f64(void)
         add(&b, 0x7f7ffe00 + i);
         add(&b, 0xff7ffe00 + i);
     }
-    check_batch(&b);
+    check_batch(&b, b.in, b.count);
 }
 
 /* ----
@@ -367,8 +289,10 @@ int main(int argc, char **argv)
     const char *const only = argc > 2 ? argv[2] : NULL;
     bool found = false;
     all = argc > 1 && strcmp(argv[1], "all") == 0;
-    if (argc > 3 || (argc > 1 && !all)) {
-        fprintf(stderr, "usage: test_sweep [all [TYPE]]\n");
+    only_isa = argc > 3 ? argv[3] : NULL;
+    if (argc > 4 || (argc > 1 && !all) ||
+        (only_isa != NULL && taper_use_isa(only_isa) != TAPER_OK)) {
+        fprintf(stderr, "usage: test_sweep [all [TYPE [ISA]]]\n");
         return 2;
     }
     check_f32_to_f64();
