@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Exit codes. 1 is left to commands that compare. */
-enum { CLI_OK = 0, CLI_USAGE = 2, CLI_FAILED = 3 };
+/* Exit codes. CLI_DIFFERS is for commands that compare. */
+enum { CLI_OK = 0, CLI_DIFFERS = 1, CLI_USAGE = 2, CLI_FAILED = 3 };
 
 /* A sub-command: argv[0] is "taper NAME", what follows is the user's. Returns the exit
  * code. */
@@ -15,6 +15,7 @@ typedef int cli_run(int argc, char **argv);
 cli_run cli_convert;
 cli_run cli_info;
 cli_run cli_ls;
+cli_run cli_verify;
 
 /* One line on the standard error, "taper: " and the text. Control characters, which
  * names in a file can hold, become '?': one line it stays. */

@@ -24,9 +24,11 @@
 static const char help[] =
     "usage: taper convert IN OUT --to DTYPE [OPTION]...\n\n"
     "Casts the float tensors of IN, a safetensors file or a folder of them, to DTYPE:\n"
-    "bf16 f16 f32 f8_e4m3 f8_e5m2 f8_e4m3fnuz f8_e5m2fnuz f8_e8m0 f4. Tensors of "
-    "other\n"
-    "dtypes are copied byte for byte; metadata and the order of tensors stay.\n\n"
+    "bf16 f16 f32 f8_e4m3 f8_e5m2 f8_e4m3fnuz f8_e5m2fnuz f8_e8m0 f4, or as ONNX "
+    "spells\n"
+    "them. Tensors of other dtypes are copied byte for byte; metadata and the order "
+    "of\n"
+    "tensors stay.\n\n"
     "  --no-saturate   what is too large for an 8-bit float becomes infinity or NaN, "
     "not\n"
     "                  the largest value\n"
@@ -94,16 +96,8 @@ struct job {
 
 static const struct st_dtype *target_named(const char *word)
 {
-    char name[16];
-    size_t n = strlen(word);
-    if (n >= sizeof name)
-        return NULL;
-    for (size_t i = 0; i <= n;
-         i++) /* the header has F8_E4M3, the command line f8_e4m3 */
-        name[i] =
-            (char)(word[i] >= 'a' && word[i] <= 'z' ? word[i] - 'a' + 'A' : word[i]);
-    const struct st_dtype *const to = st_dtype_named(name);
-    return to == NULL || to->type == 0 || to->type == TAPER_F64 ? NULL : to;
+    const struct st_dtype *const to = st_float_named(word);
+    return to == NULL || to->type == TAPER_F64 ? NULL : to;
 }
 
 static int compile(const char *command, const char *option, const char *text,

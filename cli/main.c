@@ -16,6 +16,7 @@ static const struct {
     {"convert", "cast the tensors of a safetensors file or folder", cli_convert},
     {"info", "what this CPU and this build of taper can do", cli_info},
     {"ls", "list the tensors of safetensors files", cli_ls},
+    {"verify", "try every input of every cast with every instruction set", cli_verify},
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
@@ -92,8 +93,8 @@ static void print_help(FILE *to)
     fprintf(to, "\n"
                 "  taper COMMAND --help   how a command is used\n"
                 "  taper --version        the version of the library\n\n"
-                "Exit codes: 0 done, 2 wrong usage, 3 a bad file or an input/output "
-                "error.\n");
+                "Exit codes: 0 done, 1 a difference, 2 wrong usage, 3 a bad file or an "
+                "input/output\nerror.\n");
 }
 
 static int run(int argc, char **argv)

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -49,6 +50,16 @@ const struct st_dtype *st_dtype_named(const char *name)
 {
     for (size_t i = 0; i < ST_DTYPES; i++)
         if (strcmp(st_dtypes[i].name, name) == 0)
+            return st_dtypes + i;
+    return NULL;
+}
+
+const struct st_dtype *st_float_named(const char *word)
+{
+    const taper_dtype type = taper_dtype_from_name(word);
+    for (size_t i = 0; i < ST_DTYPES; i++)
+        if (st_dtypes[i].type != 0 &&
+            (st_dtypes[i].type == type || strcasecmp(st_dtypes[i].name, word) == 0))
             return st_dtypes + i;
     return NULL;
 }

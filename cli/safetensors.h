@@ -23,6 +23,10 @@ extern const struct st_dtype st_dtypes[ST_DTYPES];
 /* NULL for a word that is no dtype. */
 const struct st_dtype *st_dtype_named(const char *name);
 
+/* The float type with this name, in any case, or with this name in ONNX ("F8_E4M3",
+ * "f8_e4m3" and "float8e4m3fn" are one). NULL for another word. */
+const struct st_dtype *st_float_named(const char *word);
+
 /* Bytes of `count` elements that were checked to be whole bytes. */
 uint64_t st_bytes(const struct st_dtype *dtype, uint64_t count);
 
