@@ -120,7 +120,8 @@ static inline taper_status taper_from_dlpack(const DLTensor *from, taper_tensor 
 }
 
 /**
- * Sets *to to the elements of `from`, in kDLCPU memory, device 0, offset 0.
+ * Sets *to to the elements of `from`, in kDLCPU memory, device 0, offset 0; an empty
+ * tensor has no data.
  *
  * DLPack wants strides since 1.2. Those of `from` are used if it has any; else they are
  * written to `strides`, which has room for `rank` of them and has to live as long as
@@ -149,7 +150,7 @@ static inline taper_status taper_to_dlpack(const taper_tensor *from, int64_t *st
                 step *= from->shape[k];
         }
     }
-    to->data = from->data;
+    to->data = bytes > 0 ? from->data : NULL;
     to->device.device_type = kDLCPU;
     to->device.device_id = 0;
     to->ndim = from->rank;
