@@ -1,0 +1,206 @@
+"""taper verify: what it tries, what it prints, and that it notices what is wrong."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+HASHES = Path(__file__).parent.parent / "hashes.txt"
+SHORT = ("--from", "0x43e7f000", "--count", "0x3000")  # around 464, which is halfway to overflow
+
+
+def rows(done):
+    """The lines about sweeps, in words, with the verdict as the last one."""
+    return [
+        line.split(maxsplit=8)
+        for line in done.stdout.splitlines()
+        if line.startswith(("narrow ", "widen ", "cast "))
+    ]
+
+
+@pytest.fixture
+def isas(taper):
+    (line,) = re.findall(r"can be used here +(.*)", taper("info").stdout)
+    return line.split()
+
+
+def test_slice(taper, isas):
+    """One line for each instruction set, scalar first, with the same hash."""
+    done = taper("verify", "--op", "narrow", "--to", "f8_e4m3", *SHORT)
+    lines = rows(done)
+    assert [line[4] for line in lines] == 2 * isas[::-1]
+    assert {line[3] for line in lines} == {"saturate", "no-saturate"}
+    assert {line[5] for line in lines} == {str(0x3000)}
+    assert {line[8] for line in lines} == {"ok"}
+    assert len({line[6] for line in lines}) == 2
+    assert done.stdout.splitlines()[0].split()[0] == "op"
+    assert re.search(r"^2 casts, .* default state: 0 failed", done.stdout, re.MULTILINE)
+    assert done.stderr == ""
+
+
+def test_names_of_types(taper):
+    """The spelling of safetensors, in any case, and that of ONNX."""
+    one = [row[:7] for row in rows(taper("verify", "--op", "narrow", "--to", "bf16", *SHORT))]
+    for name in ("BF16", "bfloat16"):
+        other = taper("verify", "--op", "narrow", "--to", name, *SHORT)
+        assert [row[:7] for row in rows(other)] == one
+
+
+def test_choices(taper):
+    """Every option narrows the choice down."""
+
+    def chosen(*arguments):
+        lines = rows(taper("verify", "--isa", "scalar", "--count", 1000, *arguments))
+        assert {line[4] for line in lines} == {"scalar"}
+        return [tuple(line[:4]) for line in lines]
+
+    everything = chosen()
+    lines = [line for line in HASHES.read_text().splitlines() if line[0] != "#"]
+    assert everything == [tuple(line.split()[:4]) for line in lines]
+    assert len(chosen("--op", "narrow", "--to", "all", "--saturate", "both")) == 17
+    assert chosen("--op", "widen", "--to", "f16") == [("widen", "float16", "float", "-")]
+    assert len(chosen("--op", "widen", "--to", "f32")) == 8
+    assert chosen("--op", "cast", "--to", "f32") == [("cast", "double", "float", "-")]
+    to_f64 = chosen("--to", "f64")
+    assert {line[1] for line in to_f64} >= {"float", "float16", "float4e2m1"}
+    scale = ("--op", "narrow", "--to", "f8_e8m0")
+    assert [line[3] for line in chosen(*scale)] == [
+        f"{overflow},{rounding}"
+        for overflow in ("saturate", "no-saturate")
+        for rounding in ("up", "down", "nearest")
+    ]
+    one = chosen(*scale, "--saturate", "off", "--round", "down")
+    assert [line[3] for line in one] == ["no-saturate,down"]
+
+
+def test_ranges(taper):
+    """A range ends where the patterns do, and may lie across both signs."""
+
+    def inputs(*arguments):
+        lines = rows(taper("verify", "--op", "narrow", "--to", "f4", "--isa", "scalar", *arguments))
+        return [(int(line[5]), line[6]) for line in lines]
+
+    whole = inputs("--from", "0x7ffff801", "--count", 0x1001)
+    assert whole[0][0] == 0x1001
+    assert whole == inputs("--from", 0x7FFFF801, "--count", 0x1001, "--threads", 3)
+    assert whole == inputs("--from", 0x7FFFF801, "--count", 0x1001, "--hostile")
+    assert whole != inputs("--from", "0x7ffff800", "--count", 0x1001)
+    assert inputs("--from", "0xffffffff")[0][0] == 1
+    assert inputs("--count", 5)[0][0] == 5
+
+
+def test_quiet(taper):
+    assert taper("verify", "-q", "--op", "widen").stdout == ""
+
+
+def test_stored_hashes(taper, isas):
+    """The file says what comes out, and the program which lines it has looked at."""
+    lines = HASHES.read_text().splitlines()
+    for more in ((), ("--no-oracle",), ("--hostile", "--no-oracle")):
+        done = taper("verify", "--op", "widen", "--hashes", HASHES, *more)
+        for row in rows(done):
+            line = int(row[8].removeprefix("ok line "))
+            assert lines[line - 1].split() == [*row[:4], *row[5:7]]
+        assert len(rows(done)) == 8 * len(isas)
+        total = sum(line[0] != "#" for line in lines)
+        assert f"{HASHES}: 8 of {total} lines checked" in done.stdout
+
+
+def test_written_hashes(taper, tmp_path):
+    """--write-hashes writes the lines that are stored."""
+    path = tmp_path / "new.txt"
+    taper("verify", "--op", "widen", "--write-hashes", path)
+    new = [line for line in path.read_text().splitlines() if line[0] != "#"]
+    stored = [line for line in HASHES.read_text().splitlines() if line.startswith("widen")]
+    assert new == stored
+
+
+@pytest.mark.parametrize("more", [(), ("--no-oracle",), ("-q",)])
+def test_wrong_hash(taper, tmp_path, isas, more):
+    """The conversion is named, the others are fine, and nothing is written."""
+    path = tmp_path / "wrong.txt"
+    lines = HASHES.read_text().splitlines()
+    (place,) = [i for i, line in enumerate(lines) if line.startswith("widen float8e5m2 ")]
+    lines[place] = lines[place][:-1] + ("0" if lines[place][-1] != "0" else "1")
+    path.write_text("\n".join(lines))
+    new = tmp_path / "new.txt"
+    options = ("--op", "widen", "--hashes", path, "--write-hashes", new, *more)
+    done = taper("verify", *options, code=1)
+    failed = [row for row in rows(done) if row[8].startswith("FAILED")]
+    assert [row[:5] for row in failed] == [
+        ["widen", "float8e5m2", "float", "-", isa] for isa in isas[::-1]
+    ]
+    assert all(f"{path}:{place + 1} has 256 {lines[place].split()[-1]}" in row[8] for row in failed)
+    assert len(rows(done)) == (1 if "-q" in more else 8) * len(isas)
+    assert not new.exists()
+
+
+def test_missing_line(taper, tmp_path):
+    """A conversion that the file leaves out has not been checked by it."""
+    path = tmp_path / "short.txt"
+    path.write_text("# nothing\n\n")
+    done = taper("verify", "--op", "widen", "--to", "f4", "--hashes", path, code=1)
+    assert {row[8] for row in rows(done)} == {f"FAILED it has no line in {path}"}
+
+
+@pytest.mark.parametrize(
+    "text, fault",
+    [
+        ("widen float16 float - 65536", 'is not "OP FROM TO OPTIONS INPUTS HASH"'),
+        ("widen float16 float - 65536 0123 4", "is not"),
+        ("widen float17 float - 65536 0123", "names no conversion"),
+        ("widen float16 float saturate 65536 0123", "names no conversion"),
+    ],
+)
+def test_bad_file(taper, tmp_path, text, fault):
+    path = tmp_path / "bad.txt"
+    path.write_text(f"# first\n{text}\n")
+    done = taper("verify", "--op", "widen", "--hashes", path, code=3)
+    assert f"{path}: line 2 {fault}" in done.stderr and done.stdout == ""
+
+
+def test_file_with_a_line_twice(taper, tmp_path):
+    path = tmp_path / "twice.txt"
+    path.write_text(2 * "widen float16 float - 65536 0123\n")
+    done = taper("verify", "--hashes", path, code=3)
+    assert "line 2 names a conversion again" in done.stderr
+
+
+def test_no_file(taper, tmp_path):
+    done = taper("verify", "--hashes", tmp_path / "none", code=3)
+    assert "none: cannot be opened: No such file" in done.stderr
+    new = tmp_path / "none" / "new"
+    done = taper("verify", "--op", "widen", "--to", "f4", "--write-hashes", new, code=3)
+    assert "new: cannot be written: No such file" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments, fault",
+    [
+        (["x"], "takes no argument, but got 'x'"),
+        (["--op", "fill"], "--op 'fill'"),
+        (["--to", "f17"], "--to 'f17'"),
+        (["--to", "int8"], "--to 'int8'"),
+        (["--isa", "sse9"], "--isa 'sse9' is not possible here"),
+        (["--saturate", "maybe"], "--saturate 'maybe'"),
+        (["--round", "even"], "--round 'even'"),
+        (["--from", "0x100000000"], "--from '0x100000000'"),
+        (["--from", "-1"], "--from '-1'"),
+        (["--from", "1.5"], "--from '1.5'"),
+        (["--count", "0"], "--count '0'"),
+        (["--count", "4294967297"], "--count '4294967297'"),
+        (["--from", "1", "--count", "4294967296"], "reach past the last pattern"),
+        (["--threads", "0"], "--threads '0'"),
+        (["--threads", "two"], "--threads 'two'"),
+        (["--no-oracle"], "--no-oracle needs --hashes"),
+        (["--count", "5", "--hashes", "f"], "not with --from, --count"),
+        (["--from", "5", "--write-hashes", "f"], "not with --from, --count"),
+        (["--op", "narrow", "--to", "f64"], "leave no cast"),
+        (["--nonsense"], "unrecognized option '--nonsense'"),
+        (["--op"], "requires an argument"),
+    ],
+)
+def test_wrong_usage(taper, tmp_path, arguments, fault):
+    done = taper("verify", *arguments, code=2, cwd=tmp_path)
+    assert fault in done.stderr and "'taper verify --help' tells how" in done.stderr
+    assert done.stdout == ""
