@@ -489,6 +489,9 @@ static void test_constant_value(void **state)
     c.value_dims[0] = INT64_C(1) << 32;
     c.value_dims[1] = INT64_C(1) << 32;
     check_constant(&c, TAPER_NOT_ONE_ELEMENT);
+    SET(&c, TAPER_I16, 5);
+    c.value.rank = -1;
+    check_constant(&c, TAPER_BAD_SHAPE);
     SET(&c, TAPER_I16, 0); /* the value is checked for an empty output, too */
     c.value_dims[0] = 2;
     check_constant(&c, TAPER_NOT_ONE_ELEMENT);
@@ -1085,7 +1088,7 @@ static void test_strings_errors(void **state)
     dst.strings.offsets = dst.offsets;
     dst.strings.bytes = src.bytes + 1;
     REFUSES(TAPER_OVERLAP, copy_tensor(1, &dst.tensor, &src.tensor));
-    dst.strings.bytes = (char *)src.offsets + 39;
+    dst.strings.bytes = (char *)src.offsets + 8;
     REFUSES(TAPER_OVERLAP, copy_tensor(1, &dst.tensor, &src.tensor));
     dst.strings.bytes = (char *)dst.offsets + 39;
     REFUSES(TAPER_OVERLAP, copy_tensor(1, &dst.tensor, &src.tensor));
@@ -1199,6 +1202,10 @@ static void test_sequence_of_strings(void **state)
     b.offsets[1] = 3; /* an error in the last tensor: nothing is written to any */
     set_text(&to_a, 2, NULL, NULL);
     REFUSES(TAPER_BAD_OFFSETS, taper_onnx_identity(14, &output, &input));
+    b.offsets[1] = 2;
+    to_b.strings.size = 1;
+    REFUSES(TAPER_BAD_OFFSETS, taper_onnx_identity(14, &output, &input));
+    to_b.strings.size = 2;
     assert_true(untouched(to_a.offsets, sizeof to_a.offsets));
     assert_true(untouched(to_a.bytes, sizeof to_a.bytes));
 
@@ -1593,6 +1600,9 @@ static void test_cast_order(void **state)
     input.shape = &half;
     REFUSES(TAPER_TOO_LARGE,
             taper_onnx_cast_infer(25, &inferred, &bytes, TAPER_F64, &input, NULL));
+    input.type = TAPER_F64; /* and the other way round */
+    REFUSES(TAPER_TOO_LARGE,
+            taper_onnx_cast_infer(25, &inferred, &bytes, TAPER_F32, &input, NULL));
     assert_true(untouched(&inferred, sizeof inferred));
     input.shape = NULL;
     REFUSES(TAPER_NULL,
