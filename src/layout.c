@@ -275,3 +275,20 @@ void taper_lay_out(struct taper_layout *layout, const taper_tensor *dst,
             layout->dim[layout->rank++] = d;
     }
 }
+
+bool taper_split(struct taper_layout *layout, struct taper_layout *rest)
+{
+    enum { ROW = 4096 };
+    const struct taper_dim line = layout->dim[0];
+    if (layout->rank != 1 || line.n < 2 * ROW)
+        return false;
+    const size_t rows = line.n / ROW;
+    layout->rank = 2;
+    layout->dim[0] = (struct taper_dim){rows, line.dst * ROW, line.src * ROW};
+    layout->dim[1] = (struct taper_dim){ROW, line.dst, line.src};
+    rest->rank = 1;
+    rest->dst = layout->dst + (ptrdiff_t)rows * layout->dim[0].dst;
+    rest->src = layout->src + (ptrdiff_t)rows * layout->dim[0].src;
+    rest->dim[0] = (struct taper_dim){line.n % ROW, line.dst, line.src};
+    return rest->dim[0].n != 0;
+}

@@ -53,4 +53,8 @@ struct taper_layout {
 void taper_lay_out(struct taper_layout *layout, const taper_tensor *dst,
                    const taper_tensor *src);
 
+/* One long dimension on its own becomes rows, so that there is something to deal to
+ * threads. Returns whether that leaves a shorter row over, which is then `rest`. */
+bool taper_split(struct taper_layout *layout, struct taper_layout *rest);
+
 #endif

@@ -460,7 +460,7 @@ taper_status taper_tensor_fill(const taper_tensor *dst, const void *value)
     if (!strides_ok(dst, true))
         return TAPER_BAD_STRIDE;
 
-    struct taper_layout layout;
+    struct taper_layout layout, rest;
     const size_t size = taper_dtype_bits(dst->type) / 8;
     char own[TAPER_PATTERN_BYTES]; /* `value` may lie inside dst */
     memcpy(own, value, size);
@@ -468,6 +468,8 @@ taper_status taper_tensor_fill(const taper_tensor *dst, const void *value)
     layout.src = own;
     if (layout.rank == 1 && layout.dim[0].dst == (ptrdiff_t)size)
         return taper_fill(dst->type, layout.dst, count, own);
+    if (taper_split(&layout, &rest))
+        copy_layout(&rest, size, true);
     copy_layout(&layout, size, true);
     return TAPER_OK;
 }
@@ -497,12 +499,14 @@ taper_status taper_tensor_copy(const taper_tensor *dst, const taper_tensor *src)
     if (taper_elements_overlap(dst, src))
         return TAPER_OVERLAP;
 
-    struct taper_layout layout;
+    struct taper_layout layout, rest;
     const size_t size = taper_dtype_bits(dst->type) / 8;
     taper_lay_out(&layout, dst, src);
     if (layout.rank == 1 && layout.dim[0].dst == (ptrdiff_t)size &&
         layout.dim[0].src == (ptrdiff_t)size)
         return taper_copy(dst->type, layout.dst, layout.src, count);
+    if (taper_split(&layout, &rest))
+        copy_layout(&rest, size, false);
     copy_layout(&layout, size, false);
     return TAPER_OK;
 }
@@ -537,11 +541,13 @@ taper_status taper_tensor_cast(const taper_tensor *dst, const taper_tensor *src,
     if (taper_elements_overlap(dst, src))
         return TAPER_OVERLAP;
 
-    struct taper_layout layout;
+    struct taper_layout layout, rest;
     taper_lay_out(&layout, dst, src);
     if (layout.rank == 1 && layout.dim[0].dst == (ptrdiff_t)path.dst_bits / 8 &&
         layout.dim[0].src == (ptrdiff_t)path.src_bits / 8)
         return taper_cast(dst->type, layout.dst, src->type, layout.src, count, options);
+    if (taper_split(&layout, &rest))
+        cast_layout(&rest, &path);
     cast_layout(&layout, &path);
     return TAPER_OK;
 }
