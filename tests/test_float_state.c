@@ -194,7 +194,7 @@ static taper_status call_in_state(const struct call *c, float_state wanted,
     const float_state own = get_state();
     taper_status status;
     set_state(wanted);
-    *before = get_state(); /* a machine need not have every bit */
+    *before = get_state();
     status = taper_cast(c->to, got, c->from, c->src, c->n, &c->options);
     *after = get_state();
     set_state(own);
@@ -232,19 +232,32 @@ static void check_call(const struct call *c, float_state wanted)
              (unsigned long long)get_element(c->want, bits, i));
 }
 
+/* Whether this machine has such a state; most have no traps on AArch64. */
+static bool can_set(float_state wanted)
+{
+    const float_state own = get_state();
+    set_state(wanted);
+    const float_state now = get_state();
+    set_state(own);
+    return state_bits(now) == state_bits(wanted);
+}
+
 static void for_each_state(void (*check)(float_state state))
 {
     const char *isa;
     for (size_t t = 0; (isa = taper_isa_name(t)) != NULL; t++) {
-        unsigned i = 0;
+        unsigned i = 0, states = 0;
         bool end;
         assert_int_equal(taper_use_isa(isa), TAPER_OK);
         do {
-            const float_state state = nth_state(i, &end);
+            const float_state state = nth_state(i++, &end);
+            if (!can_set(state))
+                continue;
             check(state);
-            i++;
+            states++;
         } while (!end);
-        print_message("%s: %u states\n", isa, i);
+        assert_true(states > 3);
+        print_message("%s: %u states\n", isa, states);
     }
     assert_int_equal(taper_use_isa(NULL), TAPER_OK);
 }
