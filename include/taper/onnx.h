@@ -187,9 +187,9 @@ TAPER_CHECKED taper_status taper_onnx_identity_infer(int64_t opset, taper_value 
 /**
  * Casts every element of `input` to the same index of `output`, whose type is the
  * attribute `to` (ONNX Cast-25; the rules for every pair of types are in taper.h, and
- * are the same in all versions from 9 on, an infinity to a FNUZ type included, for which
- * the pages of 19 to 23 say NaN and those of 24 and 25 the largest number). Both types
- * are floats: the casts from and to integers, bool and string are not here.
+ * are the same in all versions from 9 on, an infinity to a FNUZ type included, for
+ * which the pages of 19 to 23 say NaN and those of 24 and 25 the largest number). Both
+ * types are floats: the casts from and to integers, bool and string are not here.
  *
  * `options` are the attributes, NULL their defaults. `saturate` came with version 19
  * and `round_mode` with 24: before, they have to be the defaults. CastLike is this with
