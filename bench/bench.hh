@@ -66,7 +66,8 @@ template <class... Parts> std::string join(const Parts &...parts)
 
 // ---- measuring (measure.cc) ---------------------------------------------------------
 
-// Does the same thing `calls` times.
+// Does the same thing `calls` times. 0 calls come before others, and are not timed:
+// they may prepare something.
 using Loop = std::function<void(size_t calls)>;
 
 template <class Call> Loop loop(Call call)

@@ -2,10 +2,6 @@
 // with one thread / time with several, the fastest round of each; a team that is awake.
 #include "bench.hh"
 
-#if defined(_OPENMP)
-#include <omp.h>
-#endif
-
 using Part = std::function<void(size_t begin, size_t n)>;
 
 // Parts begin at multiples of 64 elements, so at whole bytes of all types.

@@ -70,7 +70,7 @@ def print_table(table, medians):
             count += met(value, goal, sense)
             if not met(value, goal, sense):
                 missed.append(f"{table['title']}: {row}, {title}: "
-                              f"{value:.3g}, {value / goal:.2f} of {goal:g}")
+                              f"{value:.4g}, {value / goal:.2f} of {goal:g}")
         print(f"| {row} |", " | ".join(cells), "|")
     return count, missed
 
