@@ -45,16 +45,15 @@ void add_stream()
     };
     for (size_t mib = 1; mib <= 256; mib *= 2) { // written
         const size_t bytes = mib << 20;
-        for (const auto &[to, from] : casts) {
+        for (const auto &pair : casts) {
+            const taper_dtype to = pair[0], from = pair[1];
             const size_t n = bytes * 8 / taper_dtype_bits(to);
             if (bytes_of(from, n) > buffer_bytes)
                 continue;
             const std::string name =
                 std::string(short_name(to)) + "_from_" + short_name(from);
             add(join("stream", name, bytes), nullptr, 1,
-                [=, to = to, from = from](benchmark::State &state) {
-                    compare_casts(state, to, from, n);
-                });
+                [=](benchmark::State &state) { compare_casts(state, to, from, n); });
         }
         add(join("stream/fill", bytes), nullptr, 1,
             [=](benchmark::State &state) { compare_fills(state, bytes / 4); });
