@@ -293,31 +293,28 @@ void taper_avx2_narrow_f16(void *dst, const void *src, size_t n,
     restore_control(host);
 }
 
-/* ---- powers of two: integers, see f8e8m0_from_bits() in scalar/narrow.c ---- */
+/* ---- powers of two, as avx512/narrow.c explains ---- */
 
 struct f8e8m0 {
-    int carry;        /* added to the fraction; its carry rounds the exponent */
-    int zero, one;    /* first subnormal to become code 00, and code 01 */
+    int carry, subnormal_carry;
+    int least;        /* least magnitude that is in range, being rounded up to 2^-127 */
     int small, large; /* codes for what is below and above the range */
 };
 
-TAPER_INLINE __m256i f8e8m0_from_f32(__m256 x, const struct f8e8m0 *f)
+TAPER_INLINE __m256i f8e8m0_from_f32(__m256 x, const struct f8e8m0 *how)
 {
     const __m256i a = _mm256_and_si256(bits(x), _mm256_set1_epi32(0x7fffffff));
     const __m256i subnormal = _mm256_cmpgt_epi32(_mm256_set1_epi32(0x00800000), a);
+    const __m256i below = _mm256_cmpgt_epi32(_mm256_set1_epi32(how->least), a);
     const __m256i nan = _mm256_cmpgt_epi32(a, _mm256_set1_epi32(0x7f800000));
-    __m256i v = _mm256_srli_epi32(_mm256_add_epi32(a, _mm256_set1_epi32(f->carry)), 23);
+    const __m256i carry =
+        _mm256_blendv_epi8(_mm256_set1_epi32(how->carry),
+                           _mm256_set1_epi32(how->subnormal_carry), subnormal);
+    __m256i v = _mm256_srli_epi32(_mm256_add_epi32(a, carry), 23);
     const __m256i above = _mm256_cmpgt_epi32(v, _mm256_set1_epi32(0xfe));
-    v = _mm256_blendv_epi8(v, _mm256_set1_epi32(f->large), above);
-    v = _mm256_blendv_epi8(v, _mm256_set1_epi32(0xff), nan);
-    if (__builtin_expect(_mm256_movemask_epi8(subnormal) != 0, 0)) {
-        const __m256i zero = _mm256_cmpgt_epi32(a, _mm256_set1_epi32(f->zero - 1));
-        const __m256i one = _mm256_cmpgt_epi32(a, _mm256_set1_epi32(f->one - 1));
-        __m256i w = _mm256_andnot_si256(zero, _mm256_set1_epi32(f->small));
-        w = _mm256_blendv_epi8(w, _mm256_set1_epi32(1), one);
-        v = _mm256_blendv_epi8(v, w, subnormal);
-    }
-    return v;
+    v = _mm256_blendv_epi8(v, _mm256_set1_epi32(how->small), below);
+    v = _mm256_blendv_epi8(v, _mm256_set1_epi32(how->large), above);
+    return _mm256_blendv_epi8(v, _mm256_set1_epi32(0xff), nan);
 }
 
 TAPER_INLINE void f8e8m0_step(void *dst, const void *src, size_t count, const void *how,
@@ -341,9 +338,9 @@ void taper_avx2_narrow_f8e8m0(void *dst, const void *src, size_t n,
                               taper_cast_options options, bool stream)
 {
     static const struct f8e8m0 modes[] = {
-        [TAPER_ROUND_UP] = {0x7fffff, 0x00200001, 0x00400001, 0x00, 0xfe},
-        [TAPER_ROUND_DOWN] = {0, 0x00400000, 0x00800000, 0x00, 0xfe},
-        [TAPER_ROUND_NEAREST] = {0x400000, 0x00300000, 0x00600000, 0x00, 0xfe},
+        [TAPER_ROUND_UP] = {0x7fffff, 0x3fffff, 0x00200001, 0x00, 0xfe},
+        [TAPER_ROUND_DOWN] = {0, 0, 0x00400000, 0x00, 0xfe},
+        [TAPER_ROUND_NEAREST] = {0x400000, 0x200000, 0x00300000, 0x00, 0xfe},
     };
     struct f8e8m0 how = modes[options.rounding];
     if (options.overflow != TAPER_SATURATE)

@@ -342,49 +342,42 @@ void taper_avx512_narrow_f16(void *dst, const void *src, size_t n,
 
 /* ---- powers of two ------------------------------------------------------------------
  *
- * Integers. The exponent of a normal magnitude is rounded by the carry out of its
- * fraction; a subnormal one is compared with where its two codes begin. */
+ * Integers. The carry out of the fraction rounds the exponent; what is added to make it
+ * differs between normal and subnormal magnitudes, whose fractions mean different
+ * things. */
 
 struct f8e8m0 {
-    uint32_t carry;        /* added to the fraction */
-    uint32_t zero, one;    /* first subnormal to become code 00, and code 01 */
-    uint32_t small, large; /* codes for what is below and above the range */
+    int carry, subnormal_carry;
+    int least;        /* least magnitude that is in range, being rounded up to 2^-127 */
+    int small, large; /* codes for what is below and above the range */
 };
 
-TAPER_INLINE __m512i f8e8m0_from_f32(__m512 f, struct f8e8m0 how)
+TAPER_INLINE __m512i f8e8m0_from_f32(__m512 f, const struct f8e8m0 *how)
 {
     const __m512i a =
         _mm512_and_si512(_mm512_castps_si512(f), _mm512_set1_epi32(0x7fffffff));
     const __mmask16 subnormal =
         _mm512_cmplt_epi32_mask(a, _mm512_set1_epi32(0x00800000));
+    const __mmask16 below = _mm512_cmplt_epi32_mask(a, _mm512_set1_epi32(how->least));
     const __mmask16 nan = _mm512_cmpgt_epi32_mask(a, _mm512_set1_epi32(0x7f800000));
-    __m512i v =
-        _mm512_srli_epi32(_mm512_add_epi32(a, _mm512_set1_epi32((int)how.carry)), 23);
+    const __m512i carry =
+        _mm512_mask_mov_epi32(_mm512_set1_epi32(how->carry), subnormal,
+                              _mm512_set1_epi32(how->subnormal_carry));
+    __m512i v = _mm512_srli_epi32(_mm512_add_epi32(a, carry), 23);
     const __mmask16 above = _mm512_cmpgt_epi32_mask(v, _mm512_set1_epi32(0xfe));
-    v = _mm512_mask_mov_epi32(v, above, _mm512_set1_epi32((int)how.large));
-    v = _mm512_mask_mov_epi32(v, nan, _mm512_set1_epi32(0xff));
-    if (__builtin_expect(subnormal != 0, 0)) {
-        const __mmask16 zero =
-            _mm512_cmpge_epi32_mask(a, _mm512_set1_epi32((int)how.zero));
-        const __mmask16 one =
-            _mm512_cmpge_epi32_mask(a, _mm512_set1_epi32((int)how.one));
-        __m512i w = _mm512_set1_epi32((int)how.small);
-        w = _mm512_mask_mov_epi32(w, zero, _mm512_setzero_si512());
-        w = _mm512_mask_mov_epi32(w, one, _mm512_set1_epi32(1));
-        v = _mm512_mask_mov_epi32(v, subnormal, w);
-    }
-    return v;
+    v = _mm512_mask_mov_epi32(v, below, _mm512_set1_epi32(how->small));
+    v = _mm512_mask_mov_epi32(v, above, _mm512_set1_epi32(how->large));
+    return _mm512_mask_mov_epi32(v, nan, _mm512_set1_epi32(0xff));
 }
 
 TAPER_INLINE void f8e8m0_step(void *dst, const void *src, size_t count, const void *how,
                               bool stream)
 {
-    const struct f8e8m0 *const f = how;
     const struct floats x = load(src, count);
     const __m512i ab =
-        _mm512_packus_epi32(f8e8m0_from_f32(x.a, *f), f8e8m0_from_f32(x.b, *f));
+        _mm512_packus_epi32(f8e8m0_from_f32(x.a, how), f8e8m0_from_f32(x.b, how));
     const __m512i cd =
-        _mm512_packus_epi32(f8e8m0_from_f32(x.c, *f), f8e8m0_from_f32(x.d, *f));
+        _mm512_packus_epi32(f8e8m0_from_f32(x.c, how), f8e8m0_from_f32(x.d, how));
     const __m512i in_order =
         _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
     const __m512i v = _mm512_permutexvar_epi32(in_order, _mm512_packus_epi16(ab, cd));
@@ -398,9 +391,9 @@ void taper_avx512_narrow_f8e8m0(void *dst, const void *src, size_t n,
                                 taper_cast_options options, bool stream)
 {
     static const struct f8e8m0 modes[] = {
-        [TAPER_ROUND_UP] = {0x7fffff, 0x00200001, 0x00400001, 0x00, 0xfe},
-        [TAPER_ROUND_DOWN] = {0, 0x00400000, 0x00800000, 0x00, 0xfe},
-        [TAPER_ROUND_NEAREST] = {0x400000, 0x00300000, 0x00600000, 0x00, 0xfe},
+        [TAPER_ROUND_UP] = {0x7fffff, 0x3fffff, 0x00200001, 0x00, 0xfe},
+        [TAPER_ROUND_DOWN] = {0, 0, 0x00400000, 0x00, 0xfe},
+        [TAPER_ROUND_NEAREST] = {0x400000, 0x200000, 0x00300000, 0x00, 0xfe},
     };
     struct f8e8m0 how = modes[options.rounding];
     if (options.overflow != TAPER_SATURATE)

@@ -195,30 +195,35 @@ void taper_avx512_widen_f8e5m2fnuz(void *dst, const void *src, size_t n, bool st
     convert(dst, 32, src, 8, n, f8_step, &f, stream);
 }
 
-/* The high byte of a binary16: the conversion of that does the rest, but for the
- * payloads of NaNs, which all become 7e first. */
+/* 16 codes that are not NaN, or NaNs that are 7e or fe: each is the high byte of a
+ * binary16 of the same value, and the conversion of that does the rest. */
+TAPER_INLINE __m512i f32_from_f8e5m2(__m128i x)
+{
+    const __m256i half = _mm256_slli_epi16(_mm256_cvtepu8_epi16(x), 8);
+    return _mm512_castps_si512(_mm512_cvt_roundph_ps(half, _MM_FROUND_NO_EXC));
+}
+
+TAPER_INLINE __m128i one_nan(__m128i x)
+{
+    const __m128i a = _mm_and_si128(x, _mm_set1_epi8(0x7f));
+    const __mmask16 nan = _mm_cmpgt_epi8_mask(a, _mm_set1_epi8(0x7c));
+    return _mm_mask_add_epi8(x, nan, _mm_xor_si128(x, a), _mm_set1_epi8(0x7e));
+}
+
 TAPER_INLINE void f8e5m2_step(void *dst, const void *src, size_t count, const void *how,
                               bool stream)
 {
+    const __m512i all = _mm512_maskz_loadu_epi8(lowest(count), src);
+    const __m512i a = _mm512_and_si512(all, _mm512_set1_epi8(0x7f));
+    const bool nan = _mm512_cmpgt_epi8_mask(a, _mm512_set1_epi8(0x7c)) != 0;
     (void)how;
-    for (unsigned i = 0; i < STEP; i += 32) {
-        if (count <= i)
-            break;
-        __m256i x = _mm256_maskz_loadu_epi8((__mmask32)(lowest(count) >> i),
-                                            (const uint8_t *)src + i);
-        const __m256i a = _mm256_and_si256(x, _mm256_set1_epi8(0x7f));
-        const __mmask32 nan = _mm256_cmpgt_epi8_mask(a, _mm256_set1_epi8(0x7c));
-        if (__builtin_expect(nan != 0, 0))
-            x = _mm256_mask_add_epi8(x, nan, _mm256_xor_si256(x, a),
-                                     _mm256_set1_epi8(0x7e)); /* x ^ a is the sign */
-        const __m512i half = _mm512_slli_epi16(_mm512_cvtepu8_epi16(x), 8);
-        const __m256i first = _mm512_castsi512_si256(half);
-        const __m256i second = _mm512_extracti64x4_epi64(half, 1);
-        const __m512 v = _mm512_cvt_roundph_ps(first, _MM_FROUND_NO_EXC);
-        const __m512 w = _mm512_cvt_roundph_ps(second, _MM_FROUND_NO_EXC);
-        store16(dst, _mm512_castps_si512(v), i, count, stream);
-        if (count > i + 16)
-            store16(dst, _mm512_castps_si512(w), i + 16, count, stream);
+    for (unsigned i = 0; i < STEP && i < count; i += 16) {
+        /* Loaded again, which is cheaper than taking `all` apart. */
+        __m128i x = _mm_maskz_loadu_epi8((__mmask16)(lowest(count) >> i),
+                                         (const uint8_t *)src + i);
+        if (__builtin_expect(nan, 0))
+            x = one_nan(x);
+        store16(dst, f32_from_f8e5m2(x), i, count, stream);
     }
 }
 

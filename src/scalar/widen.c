@@ -111,7 +111,7 @@ void taper_scalar_widen_f4e2m1(void *dst, const void *src, size_t n, bool stream
     const uint8_t *const in = src;
     (void)stream;
     for (size_t i = 0; i < n; i++)
-        store32(dst, i, f32_from_f4e2m1(in[i / 2] >> (i % 2 * 4) & 15u));
+        store32(dst, i, f32_from_f4e2m1((uint32_t)in[i / 2] >> (i % 2 * 4) & 15));
 }
 
 void taper_scalar_widen_f8e8m0(void *dst, const void *src, size_t n, bool stream)
