@@ -676,7 +676,7 @@ static void test_source_strides(void **state)
     static const struct {
         taper_dtype type;
         int32_t rank;
-        int64_t shape[3], strides[3];
+        int64_t shape[5], strides[5];
         bool fine;
     } rows[] = {
         {TAPER_F32, 1, {4}, {0}, true},
@@ -688,6 +688,12 @@ static void test_source_strides(void **state)
         {TAPER_F32, 1, {2}, {INT64_MIN}, false},
         {TAPER_U8, 1, {3}, {INT64_MAX}, false},
         {TAPER_U8, 2, {2, 2}, {INT64_MAX, INT64_MIN}, false},
+        /* each in range, but not their sum */
+        {TAPER_U8,
+         5,
+         {2, 2, 2, 2, 2},
+         {P(61) - 9, P(61) - 9, P(61) - 9, P(61) - 9, P(61) - 9},
+         false},
         {TAPER_F16, 1, {1}, {INT64_MIN}, true},
         {TAPER_U4, 1, {2}, {0}, false},
         {TAPER_U4, 1, {2}, {2}, false},
