@@ -83,12 +83,15 @@ static void test_cpuid(void **state)
 static void test_tables(void **state)
 {
     const struct taper_kernels *k, *other;
+    enum { TRANSPOSES = sizeof k->transpose / sizeof *k->transpose };
     size_t usable = 0;
     (void)state;
     for (size_t i = 0; (k = taper_built(i)) != NULL; i++) {
         assert_non_null(k->fill);
         assert_non_null(k->copy);
         assert_non_null(k->f32_from_f64);
+        for (size_t width = 0; width < TRANSPOSES; width++)
+            assert_non_null(k->transpose[width]);
         for (int type = 0; type < TAPER_DTYPE_COUNT; type++) {
             const bool casts = oracle_bits((taper_dtype)type) != 0 && type != TAPER_F32;
             assert_int_equal(k->narrow[type] != NULL, casts);
