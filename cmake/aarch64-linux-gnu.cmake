@@ -6,7 +6,7 @@
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
-set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
+find_program(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++) # without it, no C++ is built
 
 set(TAPER_QEMU_CPU max CACHE STRING "The CPU that qemu emulates")
 # No -L: programs load the libraries that they were linked with.

@@ -6,7 +6,7 @@
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR s390x)
 set(CMAKE_C_COMPILER s390x-linux-gnu-gcc)
-set(CMAKE_CXX_COMPILER s390x-linux-gnu-g++)
+find_program(CMAKE_CXX_COMPILER s390x-linux-gnu-g++) # without it, no C++ is built
 
 set(TAPER_QEMU_CPU max CACHE STRING "The CPU that qemu emulates")
 # No -L: programs load the libraries that they were linked with.
