@@ -350,6 +350,32 @@ static int open_dlpack(struct operand *op, PyObject *object, enum access access,
 
 /* ---- All of them */
 
+static bool has_dlpack(PyObject *object)
+{
+    return !PyType_Check(object) && PyObject_HasAttrString(object, "__dlpack__");
+}
+
+/* JAX has both protocols, but exports the types of ml_dtypes by DLPack only. */
+static int open_buffer_or_dlpack(struct operand *op, PyObject *object,
+                                 enum access access, const char *name)
+{
+    PyObject *type, *value, *traceback;
+    const int status = open_buffer(op, object, access, name);
+
+    if (status == 0 || op->holds != HOLDS_NOTHING ||
+        !PyErr_ExceptionMatches(PyExc_BufferError))
+        return status;
+    PyErr_Fetch(&type, &value, &traceback);
+    if (!has_dlpack(object)) {
+        PyErr_Restore(type, value, traceback);
+        return -1;
+    }
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(traceback);
+    return open_dlpack(op, object, access, name);
+}
+
 static int open_any(struct operand *op, PyObject *object, enum access access,
                     const char *name)
 {
@@ -358,8 +384,8 @@ static int open_any(struct operand *op, PyObject *object, enum access access,
     if (access == READ && PyArray_CheckScalar(object))
         return open_scalar(op, object, name);
     if (PyObject_CheckBuffer(object))
-        return open_buffer(op, object, access, name);
-    if (!PyType_Check(object) && PyObject_HasAttrString(object, "__dlpack__"))
+        return open_buffer_or_dlpack(op, object, access, name);
+    if (has_dlpack(object))
         return open_dlpack(op, object, access, name);
     PyObject *const type = PyType_GetName(Py_TYPE(object));
     if (type != NULL)

@@ -1,11 +1,12 @@
 """Types of the package; the docstrings have what the functions do."""
 
-from collections.abc import Buffer, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal, Protocol, SupportsFloat, SupportsIndex, TypedDict, TypeVar
 from typing import overload
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
+from typing_extensions import Buffer
 
 class _DLPack(Protocol):
     def __dlpack__(self, **kwargs: Any) -> Any: ...

@@ -34,18 +34,27 @@ _FLOATS = {
     ).split()
 }
 
+_Inputs = Sequence[Any]
+_Attributes = Mapping[str, Any]
 
-def _constant_of_shape(inputs, attributes, version, optional):
+
+def _constant_of_shape(
+    inputs: _Inputs, attributes: _Attributes, version: int, optional: bool
+) -> Any:
     value = attributes.get("value")
     value = None if value is None else numpy_helper.to_array(value)
     return taper.constant_of_shape(inputs[0], value, opset=version)
 
 
-def _identity(inputs, attributes, version, optional):
+def _identity(
+    inputs: _Inputs, attributes: _Attributes, version: int, optional: bool
+) -> Any:
     return taper.identity(inputs[0], opset=version, optional=optional)
 
 
-def _cast(inputs, attributes, version, optional):
+def _cast(
+    inputs: _Inputs, attributes: _Attributes, version: int, optional: bool
+) -> Any:
     return taper.cast(
         inputs[0],
         helper.tensor_dtype_to_np_dtype(attributes["to"]),
@@ -55,7 +64,9 @@ def _cast(inputs, attributes, version, optional):
     )
 
 
-def _cast_like(inputs, attributes, version, optional):
+def _cast_like(
+    inputs: _Inputs, attributes: _Attributes, version: int, optional: bool
+) -> Any:
     """Cast to the type of the second input, without the rounding, as its function has it."""
     return taper.cast(
         inputs[0],
@@ -76,7 +87,7 @@ _OPERATORS = {
 def _opset(model: onnx.ModelProto) -> int:
     for domain in model.opset_import:
         if domain.domain in ("", "ai.onnx"):
-            return domain.version
+            return int(domain.version)
     return 1
 
 

@@ -1,5 +1,7 @@
 """DLPack tensors: those of PyTorch if it is there, and made ones, honest or not."""
 
+import sys
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -182,6 +184,27 @@ def test_errors_of_the_producer_are_passed_on():
 
     with pytest.raises(RuntimeError, match="gradient"):
         taper.cast(Tensor(), "float")
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="__buffer__ came with Python 3.12")
+def test_a_buffer_that_is_refused():
+    """JAX has both protocols, but the types of ml_dtypes in one only."""
+
+    class Tensor(Producer):
+        def __buffer__(self, flags):
+            raise BufferError("not this type")
+
+    a = np.ones(3, ml_dtypes.bfloat16)
+    assert taper.cast(Tensor(a), "float").tolist() == [1, 1, 1]
+
+
+def test_jax():
+    jnp = pytest.importorskip("jax.numpy")
+    for name in ("float32", "bfloat16", "float8_e5m2", "float8_e8m0fnu"):
+        a = jnp.ones((2, 3)).astype(name)
+        assert taper.cast(a, "float").tolist() == [[1] * 3] * 2
+        with pytest.raises((ValueError, BufferError, TypeError)):
+            taper.copyto(a, np.zeros((2, 3), name))
 
 
 def test_pytorch():
