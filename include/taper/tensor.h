@@ -20,7 +20,8 @@ extern "C" {
  * - Rank 0 is one element. A dimension of 0 makes the tensor empty, whatever the others
  *   are; a negative one is an error, also beside a 0.
  * - Strides may be negative, and in a source 0 (ONNX Expand, broadcasting). Those of
- *   dimensions of 0 or 1 are ignored, as are all of an empty tensor.
+ *   dimensions of 0 or 1 are ignored, as are all of an empty tensor. The elements of a
+ *   tensor that is not contiguous may lie up to PTRDIFF_MAX / 4 bytes apart.
  * - Tensors of packed 4-bit and 2-bit types are contiguous: their elements follow each
  *   other in row-major order, from the low bits of the first byte on.
  * - In a destination no two indices may mean the same element.
