@@ -15,7 +15,7 @@ enum { PART_BYTES = 512 << 10 }; /* traffic per thread that pays for waking it *
 /* Defaults: where threads and streaming stores begin to win (docs/performance.md). */
 static const size_t defaults[] = {
     [TAPER_PARALLEL_BYTES] = (size_t)1 << 20,
-    [TAPER_STREAM_BYTES] = (size_t)16 << 20,
+    [TAPER_STREAM_BYTES] = (size_t)12 << 20,
     [TAPER_STREAM_FILL_BYTES] = (size_t)32 << 20,
 };
 enum { THRESHOLDS = sizeof defaults / sizeof *defaults };
@@ -146,9 +146,9 @@ void taper_run(const struct taper_work *work)
         parts.size = (grains + count - 1) / count * work->grain;
         count = (work->n + parts.size - 1) / parts.size;
     }
-    parts.stream =
-        traffic >= taper_threshold_bytes(work->read == 0 ? TAPER_STREAM_FILL_BYTES
-                                                         : TAPER_STREAM_BYTES);
+    parts.stream = work->read == 0
+                       ? work->written >= taper_threshold_bytes(TAPER_STREAM_FILL_BYTES)
+                       : work->read >= taper_threshold_bytes(TAPER_STREAM_BYTES);
 
     if (count == 1)
         run_part(&parts, 0);

@@ -269,8 +269,8 @@ TAPER_API void taper_set_parallel_for(taper_parallel_for *run, void *context);
 /** Sizes, in bytes, from which large arrays are treated differently. */
 typedef enum taper_threshold {
     TAPER_PARALLEL_BYTES = 0,    /**< read and written: worth more than one thread */
-    TAPER_STREAM_BYTES = 1,      /**< read and written by a copy or cast: better stored
-                                      past the caches (non-temporal stores) */
+    TAPER_STREAM_BYTES = 1,      /**< read by a copy or cast: its results are better
+                                      stored past the caches (non-temporal stores) */
     TAPER_STREAM_FILL_BYTES = 2, /**< written by a fill: likewise */
 } taper_threshold;
 
