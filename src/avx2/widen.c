@@ -116,29 +116,22 @@ TAPER_INLINE struct halves normal_halves(__m256i a, struct format f)
     };
 }
 
-/* The low (shift 0) or high (8) bytes of the high halves of the subnormal magnitudes,
- * in the last bytes of a table. */
-TAPER_INLINE __m256i subnormal_bytes(struct format f, unsigned shift)
+/* What the low (shift 0) or high (8) bytes of normal_halves() lack where magnitudes are
+ * subnormal, in the last bytes of a table. */
+TAPER_INLINE __m256i corrections(struct format f, unsigned shift)
 {
     const uint32_t one = (127 - f.bias - f.mantissa + 1) << 7;
     const uint32_t two = one + (1 << 7), four = one + (2 << 7);
     const uint32_t values[] = {0,    one,         two,         two | 0x40,
                                four, four | 0x20, four | 0x40, four | 0x60};
     const unsigned count = 1u << f.mantissa;
-    uint64_t bytes = 0;
-    for (unsigned i = 0; i < count; i++)
-        bytes |= (uint64_t)(values[i] >> shift & 0xff) << (64 - 8 * (count - i));
-    return table(0, bytes);
-}
-
-/* What normal_halves() lacks for the subnormal magnitudes, as such tables. */
-TAPER_INLINE struct halves corrections(struct format f)
-{
-    const uint64_t zero_to_seven = UINT64_C(0x0706050403020100)
-                                   << 8 * (8 - (1 << f.mantissa));
-    const struct halves have = normal_halves(table(0, zero_to_seven), f);
-    return (struct halves){_mm256_sub_epi8(subnormal_bytes(f, 0), have.low),
-                           _mm256_sub_epi8(subnormal_bytes(f, 8), have.high)};
+    uint64_t last = 0;
+    for (unsigned i = 0; i < count; i++) {
+        const uint32_t normal = (i << (7 - f.mantissa)) + ((127 - f.bias) << 7);
+        const uint32_t lacks = (values[i] >> shift) - (normal >> shift);
+        last |= (uint64_t)(lacks & 0xff) << (64 - 8 * (count - i));
+    }
+    return table(0, last);
 }
 
 TAPER_INLINE __m256i keep(__m256i mask, int byte)
@@ -149,13 +142,12 @@ TAPER_INLINE __m256i keep(__m256i mask, int byte)
 TAPER_INLINE struct halves halves_from_f8(__m256i x, struct format f)
 {
     const __m256i a = keep(x, 0x7f);
-    const struct halves fix = corrections(f);
     /* Normal magnitudes get bit 7, for which a shuffle gives 0. */
     const __m256i index =
         _mm256_add_epi8(a, _mm256_set1_epi8((char)(0x80 - (1 << f.mantissa))));
     struct halves v = normal_halves(a, f);
-    v.low = _mm256_add_epi8(v.low, _mm256_shuffle_epi8(fix.low, index));
-    v.high = _mm256_add_epi8(v.high, _mm256_shuffle_epi8(fix.high, index));
+    v.low = _mm256_add_epi8(v.low, _mm256_shuffle_epi8(corrections(f, 0), index));
+    v.high = _mm256_add_epi8(v.high, _mm256_shuffle_epi8(corrections(f, 8), index));
     if (f.infinity != 0x80) {
         const __m256i k =
             _mm256_cmpgt_epi8(a, _mm256_set1_epi8((char)(f.infinity - 1)));

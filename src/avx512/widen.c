@@ -111,9 +111,9 @@ TAPER_INLINE struct halves normal_halves(__m512i a, struct format f)
     };
 }
 
-/* The low (shift 0) or high (8) bytes of the high halves of the subnormal magnitudes,
- * in the last bytes of a table. */
-TAPER_INLINE __m512i subnormal_bytes(struct format f, unsigned shift)
+/* What the low (shift 0) or high (8) bytes of normal_halves() lack where magnitudes are
+ * subnormal, in the last bytes of a table. */
+TAPER_INLINE __m512i corrections(struct format f, unsigned shift)
 {
     const uint32_t one = (127 - f.bias - f.mantissa + 1) << 7;
     const uint32_t two = one + (1 << 7), four = one + (2 << 7);
@@ -121,30 +121,22 @@ TAPER_INLINE __m512i subnormal_bytes(struct format f, unsigned shift)
                                four, four | 0x20, four | 0x40, four | 0x60};
     const unsigned count = 1u << f.mantissa;
     uint64_t last = 0;
-    for (unsigned i = 0; i < count; i++)
-        last |= (uint64_t)(values[i] >> shift & 0xff) << (64 - 8 * (count - i));
+    for (unsigned i = 0; i < count; i++) {
+        const uint32_t normal = (i << (7 - f.mantissa)) + ((127 - f.bias) << 7);
+        const uint32_t lacks = (values[i] >> shift) - (normal >> shift);
+        last |= (uint64_t)(lacks & 0xff) << (64 - 8 * (count - i));
+    }
     return table(0, last);
-}
-
-/* What normal_halves() lacks for the subnormal magnitudes, as such tables. */
-TAPER_INLINE struct halves corrections(struct format f)
-{
-    const uint64_t magnitudes = UINT64_C(0x0706050403020100)
-                                << 8 * (8 - (1u << f.mantissa));
-    const struct halves have = normal_halves(table(0, magnitudes), f);
-    return (struct halves){_mm512_sub_epi8(subnormal_bytes(f, 0), have.low),
-                           _mm512_sub_epi8(subnormal_bytes(f, 8), have.high)};
 }
 
 TAPER_INLINE struct halves halves_from_f8(__m512i x, struct format f)
 {
     const __m512i a = _mm512_and_si512(x, bytes(0x7f));
-    const struct halves fix = corrections(f);
     /* Normal magnitudes get bit 7, for which a shuffle gives 0. */
     const __m512i index = _mm512_add_epi8(a, bytes(0x80 - (1u << f.mantissa)));
     struct halves v = normal_halves(a, f);
-    v.low = _mm512_add_epi8(v.low, _mm512_shuffle_epi8(fix.low, index));
-    v.high = _mm512_add_epi8(v.high, _mm512_shuffle_epi8(fix.high, index));
+    v.low = _mm512_add_epi8(v.low, _mm512_shuffle_epi8(corrections(f, 0), index));
+    v.high = _mm512_add_epi8(v.high, _mm512_shuffle_epi8(corrections(f, 8), index));
     /* At a NaN there is nan << (7 - mantissa), with the bias, or else 0. */
     const unsigned low = f.negative_zero ? f.nan << (7 - f.mantissa) : 0;
     const unsigned high = f.negative_zero ? (low >> 8) + (127 - f.bias) / 2 : 0;
