@@ -319,7 +319,7 @@ static int broadcast(struct operand *src, const struct operand *dst)
     src->t.rank = dst->t.rank;
     src->t.strides = src->strides;
     src->n = dst->n;
-    src->bytes = dst->bytes;
+    src->bytes = src->n * dtype_size(src->type); /* dst may be packed */
     return 0;
 }
 

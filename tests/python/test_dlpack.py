@@ -85,6 +85,8 @@ def test_packed_fp4_is_written():
     assert memory.tolist() == [0x21, 0x43, 0x05]
     taper.copyto(out, np.zeros(5, ml_dtypes.float4_e2m1fn))
     assert memory.tolist() == [0, 0, 0]
+    taper.copyto(out, taper.full(1, 2, "float4e2m1"))
+    assert memory.tolist() == [0x44, 0x44, 4]
 
 
 def test_packed_int4_is_only_moved():
