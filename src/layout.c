@@ -11,9 +11,9 @@ static int64_t stride_of(const taper_tensor *t, int k, int64_t below)
     return t->strides == NULL ? below : t->strides[k];
 }
 
-static size_t magnitude(int64_t x)
+static uint64_t magnitude(int64_t x)
 {
-    return x < 0 ? (size_t)0 - (size_t)x : (size_t)x;
+    return x < 0 ? 0 - (uint64_t)x : (uint64_t)x;
 }
 
 bool taper_is_contiguous(const taper_tensor *t)
@@ -31,16 +31,16 @@ bool taper_is_contiguous(const taper_tensor *t)
 
 bool taper_span_fits(const taper_tensor *t)
 {
-    const size_t limit = SPAN_LIMIT / (taper_dtype_bits(t->type) / 8);
-    size_t span = 1;
+    const uint64_t limit = PTRDIFF_MAX / 4 / (taper_dtype_bits(t->type) / 8);
+    uint64_t span = 1;
     int64_t below = 1;
     for (int k = t->rank - 1; k >= 0; k--) {
-        const size_t steps = (size_t)t->shape[k] - 1;
-        const int64_t stride = stride_of(t, k, below);
+        const uint64_t steps = (uint64_t)t->shape[k] - 1;
         if (steps != 0) {
-            if (stride < -INT64_MAX || magnitude(stride) > (limit - span) / steps)
+            const uint64_t stride = magnitude(stride_of(t, k, below));
+            if (stride > (limit - span) / steps)
                 return false;
-            span += magnitude(stride) * steps;
+            span += stride * steps;
         }
         below *= t->shape[k];
     }
@@ -159,10 +159,11 @@ static size_t add_dimensions(struct equation *e, const taper_tensor *t, size_t u
     int64_t below = 1;
     for (int k = t->rank - 1; k >= 0; k--) {
         const size_t steps = (size_t)t->shape[k] - 1;
-        const int64_t stride = stride_of(t, k, below);
         if (steps != 0) {
-            add_term(e, magnitude(stride) * unit, steps);
-            lowest += stride < 0 ? magnitude(stride) * unit * steps : 0;
+            const int64_t stride = stride_of(t, k, below);
+            const size_t factor = (size_t)magnitude(stride) * unit;
+            add_term(e, factor, steps);
+            lowest += stride < 0 ? factor * steps : 0;
         }
         below *= t->shape[k];
     }
@@ -274,21 +275,4 @@ void taper_lay_out(struct taper_layout *layout, const taper_tensor *dst,
         else
             layout->dim[layout->rank++] = d;
     }
-}
-
-bool taper_split(struct taper_layout *layout, struct taper_layout *rest)
-{
-    enum { ROW = 4096 };
-    const struct taper_dim line = layout->dim[0];
-    if (layout->rank != 1 || line.n < 2 * ROW)
-        return false;
-    const size_t rows = line.n / ROW;
-    layout->rank = 2;
-    layout->dim[0] = (struct taper_dim){rows, line.dst * ROW, line.src * ROW};
-    layout->dim[1] = (struct taper_dim){ROW, line.dst, line.src};
-    rest->rank = 1;
-    rest->dst = layout->dst + (ptrdiff_t)rows * layout->dim[0].dst;
-    rest->src = layout->src + (ptrdiff_t)rows * layout->dim[0].src;
-    rest->dim[0] = (struct taper_dim){line.n % ROW, line.dst, line.src};
-    return rest->dim[0].n != 0;
 }

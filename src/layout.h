@@ -14,10 +14,8 @@ enum { TAPER_MAX_DIMS = 64 };
 /* Whether the elements follow each other in row-major order. */
 bool taper_is_contiguous(const taper_tensor *t);
 
-/* The distance, in bytes, from the first byte of the elements to the last is SPAN_LIMIT
- * at most; sums of two of them then stay far from overflow. */
-#define SPAN_LIMIT ((size_t)PTRDIFF_MAX / 4)
-
+/* Whether the elements lie no more than PTRDIFF_MAX / 4 bytes apart, which keeps sums
+ * of such distances far from overflow. Here and below, not of a packed type. */
 bool taper_span_fits(const taper_tensor *t);
 
 /* Whether two indices of `t`, whose span fits, mean the same element; or whether that
@@ -52,9 +50,5 @@ struct taper_layout {
  * 0. */
 void taper_lay_out(struct taper_layout *layout, const taper_tensor *dst,
                    const taper_tensor *src);
-
-/* One long dimension on its own becomes rows, so that there is something to deal to
- * threads. Returns whether that leaves a shorter row over, which is then `rest`. */
-bool taper_split(struct taper_layout *layout, struct taper_layout *rest);
 
 #endif

@@ -2,26 +2,28 @@
 #include "parallel.h"
 
 #include <stdint.h>
-#include <unistd.h>
 
 #ifdef _OPENMP
 #include <omp.h>
+#include <pthread.h>
 #endif
 
 #include "taper/taper.h"
 
 enum { PART_BYTES = 512 << 10 }; /* traffic per thread that pays for waking it */
 
-/* Defaults: where threads and streaming stores begin to win (docs/performance.md). */
+/* Defaults: where threads and streaming stores begin to win (docs/performance.md). The
+ * first is the least. */
+enum { PARALLEL_BYTES = 1 << 20 };
 static const size_t defaults[] = {
-    [TAPER_PARALLEL_BYTES] = (size_t)1 << 20,
+    [TAPER_PARALLEL_BYTES] = PARALLEL_BYTES,
     [TAPER_STREAM_BYTES] = (size_t)12 << 20,
     [TAPER_STREAM_FILL_BYTES] = (size_t)32 << 20,
 };
 enum { THRESHOLDS = sizeof defaults / sizeof *defaults };
 
 static _Atomic size_t thresholds[THRESHOLDS]; /* 0: the default */
-_Atomic size_t taper_large_bytes = (size_t)1 << 20;
+_Atomic size_t taper_large_bytes = PARALLEL_BYTES;
 static atomic_int max_threads; /* 0: left to OpenMP */
 static _Atomic(taper_parallel_for *) lent_run;
 static _Atomic(void *) lent_context;
@@ -75,25 +77,33 @@ void taper_set_parallel_for(taper_parallel_for *run, void *context)
 
 #ifdef _OPENMP
 /* The threads of an OpenMP team do not survive fork(), and libgomp waits for them in
- * the child. So a process that was not there when the library was loaded does not use
- * it. */
-static pid_t loaded_in;
+ * the child, so a child does without. */
+static atomic_bool forked;
 
-__attribute__((constructor)) static void remember_process(void)
+static void note_fork(void)
 {
-    loaded_in = getpid();
+    atomic_store_explicit(&forked, true, memory_order_relaxed);
+}
+
+__attribute__((constructor)) static void watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, note_fork);
 }
 #endif
 
-/* Whether a call may spread over the caller's threads or OpenMP's. */
-static bool can_parallel(void)
+/* How many threads a call may spread over. With a limit of 1 the OpenMP runtime is not
+ * even asked, since that alone may start it. */
+static size_t thread_limit(void)
 {
-    if (atomic_load_explicit(&lent_run, memory_order_acquire) != NULL)
-        return true;
+    const int most = taper_max_threads();
+    if (most <= 1 || atomic_load_explicit(&lent_run, memory_order_acquire) != NULL)
+        return (size_t)most;
 #ifdef _OPENMP
-    return !omp_in_parallel() && getpid() == loaded_in;
+    if (atomic_load_explicit(&forked, memory_order_relaxed) || omp_in_parallel())
+        return 1;
+    return (size_t)most;
 #else
-    return false;
+    return 1;
 #endif
 }
 
@@ -134,17 +144,16 @@ void taper_run(const struct taper_work *work)
     struct parts parts = {work, work->n, false};
     size_t count = 1;
 
-    if (work->in_place) {
+    if (work->in_place || work->n == 0) {
         run_part(&parts, 0);
         return;
     }
-    if (traffic >= taper_threshold_bytes(TAPER_PARALLEL_BYTES) && can_parallel()) {
-        const size_t most = (size_t)taper_max_threads();
-        count = traffic / PART_BYTES;
-        count = count < 1 ? 1 : count > most ? most : count;
-        const size_t grains = work->n / work->grain + 1;
-        parts.size = (grains + count - 1) / count * work->grain;
-        count = (work->n + parts.size - 1) / parts.size;
+    if (traffic >= taper_threshold_bytes(TAPER_PARALLEL_BYTES)) {
+        const size_t most = thread_limit(), worth = traffic / PART_BYTES;
+        const size_t grains = (work->n - 1) / work->grain + 1;
+        count = worth < 1 ? 1 : worth > most ? most : worth;
+        parts.size = ((grains - 1) / count + 1) * work->grain;
+        count = (work->n - 1) / parts.size + 1;
     }
     parts.stream = work->read == 0
                        ? work->written >= taper_threshold_bytes(TAPER_STREAM_FILL_BYTES)
