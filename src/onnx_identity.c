@@ -3,6 +3,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "checks.h"
 #include "dtype.h"
 #include "layout.h"
 #include "onnx_types.h"
@@ -43,31 +44,26 @@ static taper_status check_input(int64_t opset, bool has_output,
     return taper_onnx_takes(TAPER_ONNX_IDENTITY, version, input->kind, input->type);
 }
 
-/* What can be told of a tensor in a value of `type` by type and shape. Strings are
- * counted by their offsets, without the last one. */
-static taper_status check_tensor(const taper_tensor *t, taper_dtype type, size_t *bytes)
+/* That `t` may be a tensor of a value of `type`. */
+static taper_status check_type(const taper_tensor *t, taper_dtype type)
 {
-    taper_tensor counted = *t;
     if (t->rank > 0 && t->shape == NULL)
         return TAPER_NULL;
-    if (t->type != type)
-        return TAPER_TYPE_MISMATCH;
-    if (type == TAPER_STRING)
-        counted.type = TAPER_I64;
-    const taper_status status = taper_tensor_bytes(&counted, bytes);
-    if (status != TAPER_OK || type != TAPER_STRING)
-        return status;
-    return *bytes > PTRDIFF_MAX - sizeof(int64_t) ? TAPER_TOO_LARGE : TAPER_OK;
+    return t->type == type ? TAPER_OK : TAPER_TYPE_MISMATCH;
 }
 
-static bool same_shape(const taper_tensor *a, const taper_tensor *b)
+/* What else can be told by type and shape. *bytes are, of strings, those of their
+ * offsets without the last one. */
+static taper_status check_shape(const taper_tensor *t, size_t *count, size_t *bytes)
 {
-    if (a->rank != b->rank)
-        return false;
-    for (int k = 0; k < a->rank; k++)
-        if (a->shape[k] != b->shape[k])
-            return false;
-    return true;
+    if (t->type != TAPER_STRING)
+        return taper_check_tensor(t, count, bytes);
+    taper_tensor offsets = *t;
+    offsets.type = TAPER_I64;
+    const taper_status status = taper_check_tensor(&offsets, count, bytes);
+    if (status != TAPER_OK)
+        return status;
+    return *bytes > PTRDIFF_MAX - sizeof(int64_t) ? TAPER_TOO_LARGE : TAPER_OK;
 }
 
 /* ---- Strings: at least one of them, `offset_bytes` being their offsets without the
@@ -82,13 +78,10 @@ static uint64_t offset(const taper_strings *strings, size_t at)
     return o;
 }
 
-/* What can be told of a tensor of strings without looking at the offsets. */
-static taper_status check_strings(const taper_tensor *t)
+static bool has_offsets(const taper_tensor *t)
 {
     const taper_strings *const strings = t->data;
-    if (strings == NULL || strings->offsets == NULL)
-        return TAPER_NULL;
-    return taper_is_contiguous(t) ? TAPER_OK : TAPER_BAD_STRIDE;
+    return strings != NULL && strings->offsets != NULL;
 }
 
 /* Sets *begin and *end to where the bytes are that the strings are made of. */
@@ -107,7 +100,7 @@ static taper_status check_offsets(const taper_strings *strings, size_t offset_by
         return TAPER_BAD_OFFSETS;
     *begin = (size_t)first;
     *end = (size_t)last;
-    return first < last && strings->bytes == NULL ? TAPER_NULL : TAPER_OK;
+    return TAPER_OK;
 }
 
 static bool share(const void *a, size_t a_bytes, const void *b, size_t b_bytes)
@@ -118,21 +111,19 @@ static bool share(const void *a, size_t a_bytes, const void *b, size_t b_bytes)
 static taper_status check_copy_of_strings(const taper_tensor *dst,
                                           const taper_tensor *src, size_t offset_bytes)
 {
-    taper_status status = check_strings(dst);
-    if (status == TAPER_OK)
-        status = check_strings(src);
-    if (status != TAPER_OK)
-        return status;
-
+    if (!has_offsets(dst) || !has_offsets(src))
+        return TAPER_NULL;
+    if (!taper_is_contiguous(dst) || !taper_is_contiguous(src))
+        return TAPER_BAD_STRIDE;
     const taper_strings *const to = dst->data, *const from = src->data;
     size_t begin, end;
-    status = check_offsets(from, offset_bytes, &begin, &end);
+    const taper_status status = check_offsets(from, offset_bytes, &begin, &end);
     if (status != TAPER_OK)
         return status;
     if (end > to->size)
         return TAPER_BAD_OFFSETS;
     const size_t all = offset_bytes + sizeof(int64_t), n = end - begin;
-    if (n != 0 && to->bytes == NULL)
+    if (n != 0 && (to->bytes == NULL || from->bytes == NULL))
         return TAPER_NULL;
 
     const char *const to_bytes = n == 0 ? NULL : (const char *)to->bytes + begin;
@@ -163,56 +154,37 @@ static taper_status copy_strings(const taper_strings *dst, const taper_strings *
 
 /* ---- Tensors ---- */
 
-static bool strides_ok(const taper_tensor *t, bool destination)
-{
-    return taper_is_contiguous(t) ||
-           (taper_dtype_bits(t->type) >= 8 && taper_span_fits(t) &&
-            !(destination && taper_indices_meet(t)));
-}
-
-/* The checks of taper_tensor_copy() that are left for two tensors that have the same
- * type and shape and are not empty. */
-static taper_status check_copy_of_numbers(const taper_tensor *dst,
-                                          const taper_tensor *src, size_t bytes)
-{
-    if (dst->data == NULL || src->data == NULL)
-        return TAPER_NULL;
-    if (!strides_ok(dst, true) || !strides_ok(src, false))
-        return TAPER_BAD_STRIDE;
-    if (taper_same_layout(dst, src))
-        return TAPER_OK;
-    const bool overlap = taper_is_contiguous(dst) && taper_is_contiguous(src)
-                             ? taper_overlap(dst->data, bytes, src->data, bytes)
-                             : taper_elements_overlap(dst, src);
-    return overlap ? TAPER_OVERLAP : TAPER_OK;
-}
-
 static taper_status check_copy(const taper_tensor *dst, const taper_tensor *src,
                                taper_dtype type)
 {
-    size_t bytes;
-    taper_status status = check_tensor(dst, type, &bytes);
+    size_t count, bytes;
+    taper_status status = check_type(dst, type);
     if (status == TAPER_OK)
-        status = check_tensor(src, type, &bytes);
+        status = check_type(src, type);
     if (status != TAPER_OK)
         return status;
-    if (!same_shape(dst, src))
+    if (type != TAPER_STRING)
+        return taper_check_copy(dst, src, &count);
+
+    status = check_shape(dst, &count, &bytes);
+    if (status == TAPER_OK)
+        status = check_shape(src, &count, &bytes);
+    if (status != TAPER_OK)
+        return status;
+    if (!taper_same_shape(dst, src))
         return TAPER_SHAPE_MISMATCH;
-    if (bytes == 0)
-        return TAPER_OK;
-    return type == TAPER_STRING ? check_copy_of_strings(dst, src, bytes)
-                                : check_copy_of_numbers(dst, src, bytes);
+    return count == 0 ? TAPER_OK : check_copy_of_strings(dst, src, bytes);
 }
 
-static taper_status copy(const taper_tensor *dst, const taper_tensor *src,
-                         taper_dtype type)
+/* After check_copy(). */
+static taper_status copy(const taper_tensor *dst, const taper_tensor *src)
 {
-    size_t bytes;
-    if (type != TAPER_STRING)
-        return taper_tensor_copy(dst, src);
-    const taper_status status = check_tensor(src, type, &bytes);
-    return status == TAPER_OK && bytes > 0 ? copy_strings(dst->data, src->data, bytes)
-                                           : status;
+    size_t count, bytes;
+    const taper_status status = check_shape(src, &count, &bytes);
+    if (status != TAPER_OK || count == 0)
+        return status;
+    return src->type == TAPER_STRING ? copy_strings(dst->data, src->data, bytes)
+                                     : taper_copy_checked(dst, src, count);
 }
 
 /* ---- The public functions ---- */
@@ -242,23 +214,35 @@ taper_status taper_onnx_identity(int64_t opset, const taper_value *output,
     for (size_t i = 0; i < count && status == TAPER_OK; i++)
         status = check_copy(&output->tensors[i], &input->tensors[i], input->type);
     for (size_t i = 0; i < count && status == TAPER_OK; i++)
-        status = copy(&output->tensors[i], &input->tensors[i], input->type);
+        status = copy(&output->tensors[i], &input->tensors[i]);
     return status;
 }
 
 /* Sets *bytes to the storage of a tensor like `t`. */
 static taper_status measure(const taper_tensor *t, taper_dtype type, size_t *bytes)
 {
-    size_t size, begin = 0, end = 0;
-    taper_status status = check_tensor(t, type, &size);
-    if (status == TAPER_OK && type == TAPER_STRING && size > 0) {
-        status = check_strings(t);
-        if (status == TAPER_OK)
-            status = check_offsets(t->data, size, &begin, &end);
-    }
+    size_t count, size, begin, end;
+    taper_status status = check_type(t, type);
     if (status == TAPER_OK)
-        *bytes = type == TAPER_STRING ? end : size;
-    return status;
+        status = check_shape(t, &count, &size);
+    if (status != TAPER_OK)
+        return status;
+    if (type != TAPER_STRING || count == 0) {
+        *bytes = size;
+        return TAPER_OK;
+    }
+    if (!has_offsets(t))
+        return TAPER_NULL;
+    if (!taper_is_contiguous(t))
+        return TAPER_BAD_STRIDE;
+    const taper_strings *const strings = t->data;
+    status = check_offsets(strings, size, &begin, &end);
+    if (status != TAPER_OK)
+        return status;
+    if (begin < end && strings->bytes == NULL)
+        return TAPER_NULL;
+    *bytes = end;
+    return TAPER_OK;
 }
 
 taper_status taper_onnx_identity_infer(int64_t opset, taper_value *output,

@@ -4,14 +4,14 @@
 #include <string.h>
 
 #include "cast.h"
+#include "checks.h"
 #include "dtype.h"
 #include "layout.h"
 #include "walk.h"
 
 /* ---- Checks ---- */
 
-/* All that can be told without looking at data and strides. */
-static taper_status check(const taper_tensor *t, size_t *count, size_t *bytes)
+taper_status taper_check_tensor(const taper_tensor *t, size_t *count, size_t *bytes)
 {
     size_t n = 1;
     bool empty = false;
@@ -38,7 +38,7 @@ static taper_status check(const taper_tensor *t, size_t *count, size_t *bytes)
     return taper_array_bytes(t->type, *count, bytes) ? TAPER_OK : TAPER_TOO_LARGE;
 }
 
-static bool same_shape(const taper_tensor *a, const taper_tensor *b)
+bool taper_same_shape(const taper_tensor *a, const taper_tensor *b)
 {
     if (a->rank != b->rank)
         return false;
@@ -57,6 +57,35 @@ static bool strides_ok(const taper_tensor *t, bool destination)
            !(destination && taper_indices_meet(t));
 }
 
+taper_status taper_check_copy(const taper_tensor *dst, const taper_tensor *src,
+                              size_t *count)
+{
+    size_t bytes;
+    taper_status status = taper_check_tensor(dst, count, &bytes);
+    if (status == TAPER_OK)
+        status = taper_check_tensor(src, count, &bytes);
+    if (status != TAPER_OK)
+        return status;
+    if (dst->type != src->type)
+        return TAPER_TYPE_MISMATCH;
+    if (!taper_same_shape(dst, src))
+        return TAPER_SHAPE_MISMATCH;
+    if (*count == 0)
+        return TAPER_OK;
+    if (dst->data == NULL || src->data == NULL)
+        return TAPER_NULL;
+    if (taper_is_contiguous(dst) && taper_is_contiguous(src))
+        return dst->data != src->data &&
+                       taper_overlap(dst->data, bytes, src->data, bytes)
+                   ? TAPER_OVERLAP
+                   : TAPER_OK;
+    if (!strides_ok(dst, true) || !strides_ok(src, false))
+        return TAPER_BAD_STRIDE;
+    return !taper_same_layout(dst, src) && taper_elements_overlap(dst, src)
+               ? TAPER_OVERLAP
+               : TAPER_OK;
+}
+
 /* ---- The public functions ---- */
 
 taper_status taper_tensor_bytes(const taper_tensor *t, size_t *bytes)
@@ -64,7 +93,7 @@ taper_status taper_tensor_bytes(const taper_tensor *t, size_t *bytes)
     size_t count, size;
     if (bytes == NULL)
         return TAPER_NULL;
-    const taper_status status = check(t, &count, &size);
+    const taper_status status = taper_check_tensor(t, &count, &size);
     if (status == TAPER_OK)
         *bytes = size;
     return status;
@@ -73,7 +102,7 @@ taper_status taper_tensor_bytes(const taper_tensor *t, size_t *bytes)
 taper_status taper_tensor_fill(const taper_tensor *dst, const void *value)
 {
     size_t count, bytes;
-    const taper_status status = check(dst, &count, &bytes);
+    const taper_status status = taper_check_tensor(dst, &count, &bytes);
     if (status != TAPER_OK || count == 0)
         return status;
     if (dst->data == NULL || value == NULL)
@@ -95,30 +124,13 @@ taper_status taper_tensor_fill(const taper_tensor *dst, const void *value)
     return TAPER_OK;
 }
 
-taper_status taper_tensor_copy(const taper_tensor *dst, const taper_tensor *src)
+taper_status taper_copy_checked(const taper_tensor *dst, const taper_tensor *src,
+                                size_t count)
 {
-    size_t count, bytes;
-    taper_status status = check(dst, &count, &bytes);
-    if (status == TAPER_OK)
-        status = check(src, &count, &bytes);
-    if (status != TAPER_OK)
-        return status;
-    if (dst->type != src->type)
-        return TAPER_TYPE_MISMATCH;
-    if (!same_shape(dst, src))
-        return TAPER_SHAPE_MISMATCH;
-    if (count == 0)
-        return TAPER_OK;
-    if (dst->data == NULL || src->data == NULL)
-        return TAPER_NULL;
     if (taper_is_contiguous(dst) && taper_is_contiguous(src))
         return taper_copy(dst->type, dst->data, src->data, count);
-    if (!strides_ok(dst, true) || !strides_ok(src, false))
-        return TAPER_BAD_STRIDE;
     if (taper_same_layout(dst, src))
         return TAPER_OK;
-    if (taper_elements_overlap(dst, src))
-        return TAPER_OVERLAP;
 
     struct taper_layout layout;
     const size_t size = taper_dtype_bits(dst->type) / 8;
@@ -128,6 +140,14 @@ taper_status taper_tensor_copy(const taper_tensor *dst, const taper_tensor *src)
         return taper_copy(dst->type, layout.dst, layout.src, count);
     taper_walk_copy(&layout, size);
     return TAPER_OK;
+}
+
+taper_status taper_tensor_copy(const taper_tensor *dst, const taper_tensor *src)
+{
+    size_t count;
+    const taper_status status = taper_check_copy(dst, src, &count);
+    return status != TAPER_OK || count == 0 ? status
+                                            : taper_copy_checked(dst, src, count);
 }
 
 /* A cast between a packed tensor, which is contiguous, and one that is not. */
@@ -156,15 +176,15 @@ taper_status taper_tensor_cast(const taper_tensor *dst, const taper_tensor *src,
 {
     struct taper_path path;
     size_t count, bytes;
-    taper_status status = check(dst, &count, &bytes);
+    taper_status status = taper_check_tensor(dst, &count, &bytes);
     if (status == TAPER_OK)
-        status = check(src, &count, &bytes);
+        status = taper_check_tensor(src, &count, &bytes);
     if (status != TAPER_OK)
         return status;
     status = taper_find_path(&path, dst->type, src->type, options);
     if (status == TAPER_UNSUPPORTED)
         return status;
-    if (!same_shape(dst, src))
+    if (!taper_same_shape(dst, src))
         return TAPER_SHAPE_MISMATCH;
     if (status != TAPER_OK || count == 0)
         return status;

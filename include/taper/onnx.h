@@ -156,10 +156,11 @@ static inline taper_value taper_value_of(const taper_tensor *tensor)
  * TAPER_TYPE_TOO_NEW. For `output`: TAPER_TYPE_MISMATCH (kind or type), TAPER_BAD_KIND,
  * TAPER_SHAPE_MISMATCH (absent, or another count). Then no tensors is TAPER_OK;
  * TAPER_NULL (`tensors`). Then for each pair of tensors, in their order: TAPER_NULL
- * (`shape` with a rank above 0) and TAPER_TYPE_MISMATCH (another type than their
- * value's), for the output first; the checks of taper_tensor_copy(). For strings, in
- * place of the last three of these: TAPER_NULL (`data`, `offsets`), TAPER_BAD_STRIDE
- * (not contiguous), TAPER_BAD_OFFSETS, TAPER_NULL (`bytes`), TAPER_OVERLAP.
+ * (`shape` with a rank above 0), TAPER_TYPE_MISMATCH (another type than their value's),
+ * for the output, then for the input; the checks of taper_tensor_copy(). For strings,
+ * in place of the last three of these, each for both tensors: TAPER_NULL (`data`,
+ * `offsets`), TAPER_BAD_STRIDE (not contiguous), TAPER_BAD_OFFSETS (also a `size` of
+ * the output that is too small), TAPER_NULL (`bytes`), TAPER_OVERLAP.
  */
 TAPER_CHECKED taper_status taper_onnx_identity(int64_t opset, const taper_value *output,
                                                const taper_value *input);

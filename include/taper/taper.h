@@ -3,22 +3,30 @@
  *
  * What holds for every function here:
  *
- * - Arrays are contiguous and in native byte order. A pointer needs no alignment. `n`
- *   counts elements. No byte outside the described elements is read or written, and
- *   n == 0 touches nothing, whatever the pointers are.
- * - Elements of 4 and 2 bits are packed, the first one in the low bits of its byte, so
- *   `n` of them take ceil(n * bits / 8) bytes; the unused high bits of the last byte
- * are ignored when read and written as 0 (ONNX TensorProto).
- * - Arguments are checked before the first write, in the order each function states; a
- *   status below zero means that nothing was written.
- * - Results do not depend on the instruction set, the number of threads or the
- *   floating-point environment (MXCSR, FPCR): no rounding mode, flush-to-zero switch or
- *   trap mask changes a bit, no exception flag is raised and nothing traps.
- * - Any number of threads may call at once, without any set-up, as long as no array
- * that one of them writes is used by another. Nothing is allocated, locked or printed
- * and errno is left alone. Large arrays may be cut over OpenMP threads, whose runtime
- * can do all of these; taper_set_max_threads(1) rules that out, and then the calls are
- *   async-signal-safe too.
+ * Arrays are contiguous and in native byte order. A pointer needs no alignment. `n`
+ * counts elements. No byte outside the described elements is read or written, and n ==
+ * 0 touches nothing, whatever the pointers are.
+ *
+ * Elements of 4 and 2 bits are packed, the first one in the low bits of its byte, so
+ * `n` of them take ceil(n * bits / 8) bytes; the unused high bits of the last byte are
+ * ignored when read and written as 0 (ONNX TensorProto).
+ *
+ * Arguments are checked before the first write, in the order each function states; a
+ * status below zero means that nothing was written.
+ *
+ * Results do not depend on the instruction set, the number of threads or the
+ * floating-point environment (MXCSR, FPCR): no rounding mode, flush-to-zero switch or
+ * trap mask changes a bit, no exception flag is raised and nothing traps.
+ *
+ * Any number of threads may call at once, without any set-up, as long as no array that
+ * one of them writes is used by another. The settings at the end are for start-up.
+ * Nothing is allocated, locked or printed and errno is left alone; the stack used stays
+ * below 16 KiB.
+ *
+ * Large arrays may be cut over OpenMP threads, whose runtime can allocate and lock. A
+ * call from inside a parallel region stays on its thread, and so do all in a child of
+ * fork(). taper_set_max_threads(1) rules threads out; calls are then async-signal-safe,
+ * too, after a first one of taper_isa(), which reads the environment.
  */
 #ifndef TAPER_TAPER_H
 #define TAPER_TAPER_H
@@ -185,8 +193,8 @@ typedef struct taper_cast_options {
  * or ff without saturation; infinity and results above 2^127 are fe, or ff without
  * saturation.
  *
- * `dst == src` is allowed: the results are packed into the front of the array, and the
- * call then runs on one thread. Any other overlap is an error.
+ * `dst == src` is allowed: the results are packed into the front of the array, on one
+ * thread. Any other overlap is an error.
  *
  * Checks: TAPER_BAD_DTYPE, TAPER_UNSUPPORTED, TAPER_BAD_OPTION, TAPER_TOO_LARGE; then
  * n == 0 is TAPER_OK; TAPER_NULL, TAPER_OVERLAP.
@@ -238,8 +246,9 @@ TAPER_API const char *taper_isa(void);
 /** The i-th instruction set that can be used here, best first; NULL past the last. */
 TAPER_API const char *taper_isa_name(size_t i);
 
-/** Uses the instruction set `name` from now on, NULL for the best; TAPER_BAD_ISA if it
- * cannot run here. For tests and benchmarks: results are the same with each. */
+/** Uses the instruction set `name` from now on; NULL for the best that can run here,
+ * whatever TAPER_ISA says. TAPER_BAD_ISA if there is no such one here. For tests and
+ * benchmarks: results are the same with each. */
 TAPER_CHECKED taper_status taper_use_isa(const char *name);
 
 /* ---- Large arrays ---- */
@@ -262,8 +271,9 @@ typedef void taper_parallel_for(void *context, size_t count, taper_task *task,
 
 /** Lends taper the caller's threads in place of OpenMP's; NULL gives them back. At most
  * taper_max_threads() tasks are asked for at a time, so set that too: a build without
- * OpenMP has 1 otherwise. Set it at start-up: the two arguments are not changed as one
- * under a call that is running in another thread. */
+ * OpenMP has 1 otherwise. `run` must bear to be called by several threads at once, and
+ * from inside its own tasks if they call taper. Set it at start-up: the two arguments
+ * are not changed as one under a call that is running in another thread. */
 TAPER_API void taper_set_parallel_for(taper_parallel_for *run, void *context);
 
 /** Sizes, in bytes, from which large arrays are treated differently. */
@@ -277,8 +287,8 @@ typedef enum taper_threshold {
 /** The threshold `which`; 0 for another number. */
 TAPER_API size_t taper_threshold_bytes(taper_threshold which);
 
-/** Sets a threshold. SIZE_MAX turns the treatment off; 0 asks for the default again.
- * TAPER_BAD_OPTION if there is no threshold `which`. */
+/** Sets a threshold, at start-up. SIZE_MAX turns the treatment off; 0 asks for the
+ * default. TAPER_BAD_OPTION if there is no threshold `which`. */
 TAPER_CHECKED taper_status taper_set_threshold_bytes(taper_threshold which,
                                                      size_t bytes);
 

@@ -24,7 +24,8 @@ extern "C" {
  *   tensor that is not contiguous may lie up to PTRDIFF_MAX / 4 bytes apart.
  * - Tensors of packed 4-bit and 2-bit types are contiguous: their elements follow each
  *   other in row-major order, from the low bits of the first byte on.
- * - In a destination no two indices may mean the same element.
+ * - In a destination no two indices may mean the same element. Where strides are so
+ *   contrived that finding out would take long, they are taken to.
  */
 typedef struct taper_tensor {
     void *data;

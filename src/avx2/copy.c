@@ -1,7 +1,7 @@
 /* avx2/copy.c - copies past the caches; within them the C library's copy is as good. */
 #include <string.h>
 
-#include "../loop.h"
+#include "../x86_loop.h"
 #include "avx2.h"
 #include "intrin.h"
 
@@ -16,7 +16,7 @@ TAPER_INLINE void copy_step(void *dst, const void *src, size_t count, const void
         memcpy(dst, src, count);
         return;
     }
-    _mm_prefetch(s + AHEAD, _MM_HINT_T0);
+    _mm_prefetch(ahead(s, AHEAD), _MM_HINT_T0);
     const __m256i a = _mm256_loadu_si256((const void *)s);
     const __m256i b = _mm256_loadu_si256((const void *)(s + 32));
     _mm256_stream_si256(dst, a);

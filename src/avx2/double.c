@@ -1,5 +1,5 @@
 /* avx2/double.c - binary64 to and from binary32, 64 elements a step. */
-#include "../loop.h"
+#include "../x86_loop.h"
 #include "avx2.h"
 #include "control.h"
 #include "intrin.h"
@@ -84,7 +84,7 @@ TAPER_INLINE void odd_step(void *dst, const void *src, size_t count, const void 
     padded(dst, 32, src, 64, count, odd_whole, how, stream);
 }
 
-void taper_avx2_widen_f64(void *dst, const void *src, size_t n, bool stream)
+void taper_avx2_f32_odd_from_f64(void *dst, const void *src, size_t n, bool stream)
 {
     const unsigned host = use_default_control();
     convert(dst, 32, src, 64, n, odd_step, NULL, stream);
@@ -109,8 +109,8 @@ TAPER_INLINE void exact_step(void *dst, const void *src, size_t count, const voi
     padded(dst, 64, src, 32, count, exact_whole, how, stream);
 }
 
-void taper_avx2_narrow_f64(void *dst, const void *src, size_t n,
-                           taper_cast_options options, bool stream)
+void taper_avx2_f64_from_f32(void *dst, const void *src, size_t n,
+                             taper_cast_options options, bool stream)
 {
     const unsigned host = use_default_control();
     (void)options;

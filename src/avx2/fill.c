@@ -1,7 +1,7 @@
 /* avx2/fill.c - repeats a pattern of 16 bytes. */
 #include <string.h>
 
-#include "../loop.h"
+#include "../x86_loop.h"
 #include "avx2.h"
 #include "intrin.h"
 

@@ -1,5 +1,5 @@
 /* avx2/narrow.c - narrowing from binary32, 64 elements a step. */
-#include "../loop.h"
+#include "../x86_loop.h"
 #include "avx2.h"
 #include "control.h"
 #include "intrin.h"
@@ -28,9 +28,16 @@ TAPER_INLINE __m256 load8(const void *src, unsigned first, size_t count)
     const float *const in = (const float *)src + first;
     if (count == STEP)
         return _mm256_loadu_ps(in);
+#if defined(__x86_64__)
     const __m256i left = _mm256_set1_epi32((int)count - (int)first);
     return _mm256_maskload_ps(
         in, _mm256_cmpgt_epi32(left, _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)));
+#else /* SIMDe's masked load reads past the end */
+    float part[8] = {0};
+    for (size_t i = 0; i < 8 && first + i < count; i++)
+        memcpy(part + i, in + i, sizeof *in);
+    return _mm256_loadu_ps(part);
+#endif
 }
 
 TAPER_INLINE struct floats load(const void *src, unsigned first, size_t count)

@@ -1,10 +1,21 @@
+/* avx2/table.c - the kernels for AVX2 and F16C. */
 #include "../cpu.h"
 #include "../scalar/scalar.h"
 #include "avx2.h"
 
+/* Emulated, for tests on other machines, it needs nothing of the CPU; and SIMDe's F16C
+ * does not keep what is in a NaN. */
+#if defined(__x86_64__)
+#define NEEDS    (TAPER_CPU_AVX2 | TAPER_CPU_F16C)
+#define F16C(op) taper_avx2_##op
+#else
+#define NEEDS    0
+#define F16C(op) taper_scalar_##op
+#endif
+
 const struct taper_kernels taper_avx2 = {
     .name = "avx2",
-    .needs = TAPER_CPU_AVX2 | TAPER_CPU_F16C,
+    .needs = NEEDS,
     .fill = taper_avx2_fill,
     .copy = taper_avx2_copy,
     .transpose =
@@ -17,8 +28,8 @@ const struct taper_kernels taper_avx2 = {
         },
     .narrow =
         {
-            [TAPER_F64] = taper_avx2_narrow_f64,
-            [TAPER_F16] = taper_avx2_narrow_f16,
+            [TAPER_F64] = taper_avx2_f64_from_f32,
+            [TAPER_F16] = F16C(narrow_f16),
             [TAPER_BF16] = taper_avx2_narrow_bf16,
             [TAPER_F8E4M3FN] = taper_avx2_narrow_f8e4m3fn,
             [TAPER_F8E4M3FNUZ] = taper_avx2_narrow_f8e4m3fnuz,
@@ -29,8 +40,8 @@ const struct taper_kernels taper_avx2 = {
         },
     .widen =
         {
-            [TAPER_F64] = taper_avx2_widen_f64,
-            [TAPER_F16] = taper_avx2_widen_f16,
+            [TAPER_F64] = taper_avx2_f32_odd_from_f64,
+            [TAPER_F16] = F16C(widen_f16),
             [TAPER_BF16] = taper_avx2_widen_bf16,
             [TAPER_F8E4M3FN] = taper_avx2_widen_f8e4m3fn,
             [TAPER_F8E4M3FNUZ] = taper_avx2_widen_f8e4m3fnuz,

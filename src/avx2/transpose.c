@@ -1,5 +1,6 @@
 /* avx2/transpose.c - matrices turned in square blocks that registers hold. */
 #include "../scalar/scalar.h"
+#include "../x86_loop.h"
 #include "avx2.h"
 #include "intrin.h"
 
@@ -7,7 +8,7 @@
 typedef void block_fn(char *dst, ptrdiff_t dst_stride, const char *src,
                       ptrdiff_t src_stride);
 
-enum { LINE = 64, TILE = 64 * LINE };
+enum { TILE = 64 * LINE };
 
 TAPER_INLINE void copy_line(void *dst, const void *src, bool stream)
 {
@@ -38,7 +39,7 @@ TAPER_INLINE void turn_tile(char *dst, ptrdiff_t dst_stride, const char *src,
         for (size_t at = 0; at < src_bytes; at += LINE) {
             const char *const s = src + (ptrdiff_t)j * src_stride + at;
             copy_line(in + j * src_bytes + at, s, false);
-            _mm_prefetch(s + (ptrdiff_t)width * src_stride, _MM_HINT_T0);
+            _mm_prefetch(ahead(s, (ptrdiff_t)width * src_stride), _MM_HINT_T0);
         }
     for (size_t i = 0; i < 64; i += side)
         for (size_t j = 0; j < width; j += side)

@@ -1,5 +1,5 @@
 /* avx2/widen.c - widening to binary32, 64 elements a step. */
-#include "../loop.h"
+#include "../x86_loop.h"
 #include "avx2.h"
 #include "control.h"
 #include "intrin.h"

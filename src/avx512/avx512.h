@@ -2,6 +2,8 @@
 #ifndef TAPER_AVX512_H
 #define TAPER_AVX512_H
 
+#include <stdint.h>
+
 #include "../avx2/avx2.h" /* kernels this table borrows */
 
 taper_fill_fn taper_avx512_fill;
@@ -24,5 +26,12 @@ taper_widen_fn taper_avx512_widen_f8e5m2;
 taper_widen_fn taper_avx512_widen_f8e5m2fnuz;
 taper_widen_fn taper_avx512_widen_f4e2m1;
 taper_widen_fn taper_avx512_widen_f8e8m0;
+
+/* The lowest `count` of 64 bits: a mask for that many lanes. What a masked load or
+ * store leaves out may lie outside the array. */
+TAPER_INLINE uint64_t lowest(size_t count)
+{
+    return count >= 64 ? UINT64_MAX : (UINT64_C(1) << count) - 1;
+}
 
 #endif

@@ -3,7 +3,7 @@
 #include <immintrin.h>
 #include <string.h>
 
-#include "../loop.h"
+#include "../x86_loop.h"
 #include "avx512.h"
 
 enum { AHEAD = 2048 }; /* bytes to prefetch before they are read */
@@ -16,7 +16,7 @@ TAPER_INLINE void copy_step(void *dst, const void *src, size_t count, const void
         memcpy(dst, src, count);
         return;
     }
-    _mm_prefetch((const char *)src + AHEAD, _MM_HINT_T0);
+    _mm_prefetch(ahead(src, AHEAD), _MM_HINT_T0);
     _mm512_stream_si512(dst, _mm512_loadu_si512(src));
 }
 

@@ -2,7 +2,7 @@
 #include <immintrin.h>
 #include <string.h>
 
-#include "../loop.h"
+#include "../x86_loop.h"
 #include "avx512.h"
 
 enum { UNROLL = 4 * LINE };

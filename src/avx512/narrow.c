@@ -5,7 +5,7 @@
  * the only subnormal operand is the `x` of step_sum(), too small there to matter. */
 #include <immintrin.h>
 
-#include "../loop.h"
+#include "../x86_loop.h"
 #include "avx512.h"
 
 enum { NEAREST = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC };
@@ -16,12 +16,6 @@ TAPER_INLINE void store(void *dst, __m512i v, bool stream)
         _mm512_stream_si512(dst, v);
     else
         _mm512_storeu_si512(dst, v);
-}
-
-/* The lowest `count` of 64 bits. */
-TAPER_INLINE uint64_t lowest(size_t count)
-{
-    return count >= 64 ? UINT64_MAX : (UINT64_C(1) << count) - 1;
 }
 
 struct floats {

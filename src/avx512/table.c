@@ -1,3 +1,4 @@
+/* avx512/table.c - the kernels for AVX-512. */
 #include "../cpu.h"
 #include "../scalar/scalar.h"
 #include "avx512.h"
@@ -17,7 +18,7 @@ const struct taper_kernels taper_avx512 = {
         },
     .narrow =
         {
-            [TAPER_F64] = taper_avx2_narrow_f64,
+            [TAPER_F64] = taper_avx2_f64_from_f32,
             [TAPER_F16] = taper_avx512_narrow_f16,
             [TAPER_BF16] = taper_avx512_narrow_bf16,
             [TAPER_F8E4M3FN] = taper_avx512_narrow_f8e4m3fn,
@@ -29,7 +30,7 @@ const struct taper_kernels taper_avx512 = {
         },
     .widen =
         {
-            [TAPER_F64] = taper_avx2_widen_f64,
+            [TAPER_F64] = taper_avx2_f32_odd_from_f64,
             [TAPER_F16] = taper_avx512_widen_f16,
             [TAPER_BF16] = taper_avx512_widen_bf16,
             [TAPER_F8E4M3FN] = taper_avx512_widen_f8e4m3fn,

@@ -2,13 +2,8 @@
  * half-precision conversion, which carries {sae} and does not obey DAZ. */
 #include <immintrin.h>
 
-#include "../loop.h"
+#include "../x86_loop.h"
 #include "avx512.h"
-
-TAPER_INLINE uint64_t lowest(size_t count)
-{
-    return count >= 64 ? UINT64_MAX : (UINT64_C(1) << count) - 1;
-}
 
 /* Stores 16 floats, elements `first` on of a step of `count`. */
 TAPER_INLINE void store16(float *dst, __m512i v, unsigned first, size_t count,

@@ -110,8 +110,8 @@ TAPER_INLINE void f64_from_f32_block(unsigned char *dst, const unsigned char *sr
     }
 }
 
-void taper_neon_narrow_f64(void *dst, const void *src, size_t n,
-                           taper_cast_options options, bool stream)
+void taper_neon_f64_from_f32(void *dst, const void *src, size_t n,
+                             taper_cast_options options, bool stream)
 {
     (void)options, (void)stream;
     float_loop(dst, 64, src, 32, n, f64_from_f32_block);
@@ -160,7 +160,7 @@ TAPER_INLINE void f32_odd_from_f64_block(unsigned char *dst, const unsigned char
     }
 }
 
-void taper_neon_widen_f64(void *dst, const void *src, size_t n, bool stream)
+void taper_neon_f32_odd_from_f64(void *dst, const void *src, size_t n, bool stream)
 {
     (void)stream;
     float_loop(dst, 32, src, 64, n, f32_odd_from_f64_block);

@@ -24,9 +24,9 @@ taper_widen_fn taper_neon_widen_f8e8m0;
 
 /* Those that use floating-point instructions; see float.c. */
 taper_narrow_fn taper_neon_narrow_f16;
-taper_narrow_fn taper_neon_narrow_f64; /* f32 to f64 */
+taper_narrow_fn taper_neon_f64_from_f32; /* f32 to f64 */
 taper_widen_fn taper_neon_widen_f16;
-taper_widen_fn taper_neon_widen_f64; /* f64 to f32, rounded to odd */
+taper_widen_fn taper_neon_f32_odd_from_f64; /* f64 to f32, rounded to odd */
 taper_widen_fn taper_neon_f32_from_f64;
 
 #endif

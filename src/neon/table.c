@@ -28,7 +28,7 @@ const struct taper_kernels taper_neon = {
         },
     .narrow =
         {
-            [TAPER_F64] = NATIVE(narrow_f64),
+            [TAPER_F64] = NATIVE(f64_from_f32),
             [TAPER_F16] = NATIVE(narrow_f16),
             [TAPER_BF16] = taper_neon_narrow_bf16,
             [TAPER_F8E4M3FN] = taper_neon_narrow_f8e4m3fn,
@@ -40,7 +40,7 @@ const struct taper_kernels taper_neon = {
         },
     .widen =
         {
-            [TAPER_F64] = NATIVE(widen_f64),
+            [TAPER_F64] = NATIVE(f32_odd_from_f64),
             [TAPER_F16] = NATIVE(widen_f16),
             [TAPER_BF16] = taper_neon_widen_bf16,
             [TAPER_F8E4M3FN] = taper_neon_widen_f8e4m3fn,

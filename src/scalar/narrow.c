@@ -200,8 +200,8 @@ void taper_scalar_narrow_f8e8m0(void *dst, const void *src, size_t n,
         out[i] = f8e8m0_from_bits(load32(src, i), options);
 }
 
-void taper_scalar_narrow_f64(void *dst, const void *src, size_t n,
-                             taper_cast_options options, bool stream)
+void taper_scalar_f64_from_f32(void *dst, const void *src, size_t n,
+                               taper_cast_options options, bool stream)
 {
     (void)options, (void)stream;
     for (size_t i = 0; i < n; i++)

@@ -15,7 +15,7 @@ taper_transpose_fn taper_scalar_transpose4;
 taper_transpose_fn taper_scalar_transpose8;
 taper_transpose_fn taper_scalar_transpose16;
 
-taper_narrow_fn taper_scalar_narrow_f64; /* f32 to f64 */
+taper_narrow_fn taper_scalar_f64_from_f32;
 taper_narrow_fn taper_scalar_narrow_f16;
 taper_narrow_fn taper_scalar_narrow_bf16;
 taper_narrow_fn taper_scalar_narrow_f8e4m3fn;
@@ -25,7 +25,7 @@ taper_narrow_fn taper_scalar_narrow_f8e5m2fnuz;
 taper_narrow_fn taper_scalar_narrow_f4e2m1;
 taper_narrow_fn taper_scalar_narrow_f8e8m0;
 
-taper_widen_fn taper_scalar_widen_f64; /* f64 to f32, rounded to odd */
+taper_widen_fn taper_scalar_f32_odd_from_f64;
 taper_widen_fn taper_scalar_widen_f16;
 taper_widen_fn taper_scalar_widen_bf16;
 taper_widen_fn taper_scalar_widen_f8e4m3fn;

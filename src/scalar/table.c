@@ -16,7 +16,7 @@ const struct taper_kernels taper_scalar = {
         },
     .narrow =
         {
-            [TAPER_F64] = taper_scalar_narrow_f64,
+            [TAPER_F64] = taper_scalar_f64_from_f32,
             [TAPER_F16] = taper_scalar_narrow_f16,
             [TAPER_BF16] = taper_scalar_narrow_bf16,
             [TAPER_F8E4M3FN] = taper_scalar_narrow_f8e4m3fn,
@@ -28,7 +28,7 @@ const struct taper_kernels taper_scalar = {
         },
     .widen =
         {
-            [TAPER_F64] = taper_scalar_widen_f64,
+            [TAPER_F64] = taper_scalar_f32_odd_from_f64,
             [TAPER_F16] = taper_scalar_widen_f16,
             [TAPER_BF16] = taper_scalar_widen_bf16,
             [TAPER_F8E4M3FN] = taper_scalar_widen_f8e4m3fn,

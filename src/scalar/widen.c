@@ -182,7 +182,7 @@ static uint32_t f32_nearest_from_f64(uint64_t x)
     return sign | (cut + (lost > half || (lost == half && (cut & 1))));
 }
 
-void taper_scalar_widen_f64(void *dst, const void *src, size_t n, bool stream)
+void taper_scalar_f32_odd_from_f64(void *dst, const void *src, size_t n, bool stream)
 {
     (void)stream;
     for (size_t i = 0; i < n; i++)

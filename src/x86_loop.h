@@ -1,10 +1,10 @@
-/* loop.h - the loop that the vector casts share.
+/* x86_loop.h - the loop that the casts of AVX2 and AVX-512 share.
  *
- * A step converts STEP elements, or as many as `count` says; it is a constant at every
- * call, as is most of what `how` points to, so that all is inlined into the loop and
- * the full step has no trace of `count`. */
-#ifndef TAPER_LOOP_H
-#define TAPER_LOOP_H
+ * A step converts STEP elements, or fewer if `count` says so. In the body of the loop
+ * that is the constant STEP, and most of what `how` points to is constant too, so that
+ * after inlining the body has no trace of them. */
+#ifndef TAPER_X86_LOOP_H
+#define TAPER_X86_LOOP_H
 
 #include <stdint.h>
 #include <string.h>
@@ -50,7 +50,9 @@ TAPER_INLINE void convert(void *dst, size_t dst_bits, const void *src, size_t sr
             d += STEP / 8 * dst_bits;
             s += STEP / 8 * src_bits;
         }
+#if defined(__x86_64__) /* elsewhere SIMDe makes ordinary stores of them */
         __builtin_ia32_sfence();
+#endif
     }
     for (; n >= STEP; n -= STEP) {
         step(d, s, STEP, how, false);
@@ -59,6 +61,13 @@ TAPER_INLINE void convert(void *dst, size_t dst_bits, const void *src, size_t sr
     }
     if (n != 0)
         step(d, s, n, how, false);
+}
+
+/* Where to prefetch while `at` is read. It may lie past the array, where prefetching
+ * does no harm but a pointer must not go. */
+TAPER_INLINE const void *ahead(const void *at, ptrdiff_t bytes)
+{
+    return (const void *)((uintptr_t)at + (uintptr_t)bytes);
 }
 
 /* A whole step for instruction sets without masks to leave lanes out. */
