@@ -122,6 +122,31 @@ static void run_part(void *data, size_t index)
     w->run(w, begin, begin + (left < parts->size ? left : parts->size), parts->stream);
 }
 
+/* The flags of floating-point exceptions, with what else is in their register. */
+static uint64_t float_flags(void)
+{
+#if defined(__x86_64__)
+    return __builtin_ia32_stmxcsr();
+#elif defined(__aarch64__)
+    uint64_t flags;
+    __asm__ volatile("mrs %0, fpsr" : "=r"(flags));
+    return flags;
+#else
+    return 0;
+#endif
+}
+
+static void restore_float_flags(uint64_t flags)
+{
+    if (float_flags() == flags)
+        return;
+#if defined(__x86_64__)
+    __builtin_ia32_ldmxcsr((unsigned)flags);
+#elif defined(__aarch64__)
+    __asm__ volatile("msr fpsr, %0" : : "r"(flags));
+#endif
+}
+
 static void run_parts(struct parts *parts, size_t count)
 {
     taper_parallel_for *const run =
@@ -148,6 +173,9 @@ void taper_run(const struct taper_work *work)
         run_part(&parts, 0);
         return;
     }
+    /* An OpenMP runtime that is asked for the first time starts, and computes with
+     * floats. */
+    const uint64_t flags = float_flags();
     if (traffic >= taper_threshold_bytes(TAPER_PARALLEL_BYTES)) {
         const size_t most = thread_limit(), worth = traffic / PART_BYTES;
         const size_t grains = (work->n - 1) / work->grain + 1;
@@ -163,4 +191,5 @@ void taper_run(const struct taper_work *work)
         run_part(&parts, 0);
     else
         run_parts(&parts, count);
+    restore_float_flags(flags);
 }
