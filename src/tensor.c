@@ -61,6 +61,7 @@ taper_status taper_check_copy(const taper_tensor *dst, const taper_tensor *src,
                               size_t *count)
 {
     size_t bytes;
+    bool overlap;
     taper_status status = taper_check_tensor(dst, count, &bytes);
     if (status == TAPER_OK)
         status = taper_check_tensor(src, count, &bytes);
@@ -75,15 +76,33 @@ taper_status taper_check_copy(const taper_tensor *dst, const taper_tensor *src,
     if (dst->data == NULL || src->data == NULL)
         return TAPER_NULL;
     if (taper_is_contiguous(dst) && taper_is_contiguous(src))
-        return dst->data != src->data &&
-                       taper_overlap(dst->data, bytes, src->data, bytes)
-                   ? TAPER_OVERLAP
-                   : TAPER_OK;
-    if (!strides_ok(dst, true) || !strides_ok(src, false))
+        overlap =
+            dst->data != src->data && taper_overlap(dst->data, bytes, src->data, bytes);
+    else if (strides_ok(dst, true) && strides_ok(src, false))
+        overlap = !taper_same_layout(dst, src) && taper_elements_overlap(dst, src);
+    else
         return TAPER_BAD_STRIDE;
-    return !taper_same_layout(dst, src) && taper_elements_overlap(dst, src)
-               ? TAPER_OVERLAP
-               : TAPER_OK;
+    return overlap ? TAPER_OVERLAP : TAPER_OK;
+}
+
+/* ---- The copy itself ---- */
+
+taper_status taper_copy_checked(const taper_tensor *dst, const taper_tensor *src,
+                                size_t count)
+{
+    if (taper_is_contiguous(dst) && taper_is_contiguous(src))
+        return taper_copy(dst->type, dst->data, src->data, count);
+    if (taper_same_layout(dst, src))
+        return TAPER_OK;
+
+    struct taper_layout layout;
+    const size_t size = taper_dtype_bits(dst->type) / 8;
+    taper_lay_out(&layout, dst, src);
+    if (layout.rank == 1 && layout.dim[0].dst == (ptrdiff_t)size &&
+        layout.dim[0].src == (ptrdiff_t)size)
+        return taper_copy(dst->type, layout.dst, layout.src, count);
+    taper_walk_copy(&layout, size);
+    return TAPER_OK;
 }
 
 /* ---- The public functions ---- */
@@ -120,24 +139,6 @@ taper_status taper_tensor_fill(const taper_tensor *dst, const void *value)
     layout.src = own;
     if (layout.rank == 1 && layout.dim[0].dst == (ptrdiff_t)size)
         return taper_fill(dst->type, layout.dst, count, own);
-    taper_walk_copy(&layout, size);
-    return TAPER_OK;
-}
-
-taper_status taper_copy_checked(const taper_tensor *dst, const taper_tensor *src,
-                                size_t count)
-{
-    if (taper_is_contiguous(dst) && taper_is_contiguous(src))
-        return taper_copy(dst->type, dst->data, src->data, count);
-    if (taper_same_layout(dst, src))
-        return TAPER_OK;
-
-    struct taper_layout layout;
-    const size_t size = taper_dtype_bits(dst->type) / 8;
-    taper_lay_out(&layout, dst, src);
-    if (layout.rank == 1 && layout.dim[0].dst == (ptrdiff_t)size &&
-        layout.dim[0].src == (ptrdiff_t)size)
-        return taper_copy(dst->type, layout.dst, layout.src, count);
     taper_walk_copy(&layout, size);
     return TAPER_OK;
 }

@@ -1341,7 +1341,7 @@ static void test_value_errors(void **state)
 static void test_identity_order(void **state)
 {
     unsigned char from[4] = {1, 2, 3, 4}, to[4];
-    const int64_t two = 2, no_stride = 0;
+    const int64_t two = 2, minus = -1, two_large[2] = {2, INT64_MAX}, no_stride = 0;
     int64_t opset = 27;
     taper_tensor src = {NULL, TAPER_I8, 1, NULL, NULL};
     taper_tensor dst = {NULL, TAPER_I8, 1, NULL, &no_stride};
@@ -1378,13 +1378,22 @@ static void test_identity_order(void **state)
     dst.shape = &two;
     NEXT(TAPER_TYPE_MISMATCH);
     dst.type = TAPER_U8;
-    dst.rank = -1;
-    NEXT(TAPER_BAD_SHAPE);
-    dst.rank = 1;
+    dst.shape = &minus;
     NEXT(TAPER_NULL);
-    src.shape = &two;
+    src.shape = &minus;
     NEXT(TAPER_TYPE_MISMATCH);
     src.type = TAPER_U8;
+    NEXT(TAPER_BAD_SHAPE);
+    dst.shape = two_large;
+    dst.rank = 2;
+    NEXT(TAPER_TOO_LARGE);
+    dst.shape = &two;
+    dst.rank = 1;
+    NEXT(TAPER_BAD_SHAPE);
+    src.shape = two_large;
+    src.rank = 2;
+    NEXT(TAPER_TOO_LARGE);
+    src.shape = &two;
     src.rank = 0;
     NEXT(TAPER_SHAPE_MISMATCH);
     src.rank = 1;
@@ -1397,6 +1406,94 @@ static void test_identity_order(void **state)
     NEXT(TAPER_OVERLAP);
     dst.data = to;
     NEXT(TAPER_OK);
+#undef NEXT
+}
+
+/* All faults at once, mended one by one: each status comes before those after it. */
+static void test_strings_order(void **state)
+{
+    static const int64_t right[] = {0, 1, 2}, stride = 2, minus = -1, none = 0,
+                         large = PTRDIFF_MAX / 8;
+    struct text text, to_text;
+    (void)state;
+    set_text(&text, 2, right, "ab");
+    set_text(&to_text, 2, NULL, NULL);
+    taper_tensor src = {NULL, TAPER_I8, 1, NULL, &stride};
+    taper_tensor dst = {NULL, TAPER_I8, 1, NULL, &stride};
+    text.offsets[1] = 3; /* falls */
+    text.strings.offsets = to_text.strings.offsets = NULL;
+    text.strings.bytes = to_text.strings.bytes = NULL;
+    to_text.strings.size = 1;
+    const taper_value output = {TAPER_TENSOR, TAPER_STRING, 0, 1, &dst};
+    const taper_value input = {TAPER_TENSOR, TAPER_STRING, 0, 1, &src};
+#define NEXT(status) assert_int_equal(taper_onnx_identity(1, &output, &input), status)
+    NEXT(TAPER_NULL);
+    dst.shape = &minus;
+    NEXT(TAPER_TYPE_MISMATCH);
+    dst.type = TAPER_STRING;
+    NEXT(TAPER_NULL);
+    src.shape = &minus;
+    NEXT(TAPER_TYPE_MISMATCH);
+    src.type = TAPER_STRING;
+    NEXT(TAPER_BAD_SHAPE);
+    dst.shape = &large;
+    NEXT(TAPER_TOO_LARGE);
+    dst.shape = &none;
+    NEXT(TAPER_BAD_SHAPE);
+    src.shape = &large;
+    NEXT(TAPER_TOO_LARGE);
+    src.shape = &text.n;
+    NEXT(TAPER_SHAPE_MISMATCH);
+    src.shape = &none;
+    NEXT(TAPER_OK);
+    src.shape = dst.shape = &text.n;
+    NEXT(TAPER_NULL);
+    dst.data = &to_text.strings;
+    NEXT(TAPER_NULL);
+    to_text.strings.offsets = text.bytes + 1; /* overlaps the bytes */
+    NEXT(TAPER_NULL);
+    src.data = &text.strings;
+    NEXT(TAPER_NULL);
+    text.strings.offsets = text.offsets;
+    NEXT(TAPER_BAD_STRIDE);
+    dst.strides = NULL;
+    NEXT(TAPER_BAD_STRIDE);
+    src.strides = NULL;
+    NEXT(TAPER_BAD_OFFSETS);
+    text.offsets[1] = 1;
+    NEXT(TAPER_BAD_OFFSETS);
+    to_text.strings.size = 2;
+    NEXT(TAPER_NULL);
+    text.strings.bytes = text.bytes;
+    NEXT(TAPER_NULL);
+    to_text.strings.bytes = to_text.bytes;
+    NEXT(TAPER_OVERLAP);
+    to_text.strings.offsets = to_text.offsets;
+    assert_true(untouched(to_text.offsets, sizeof to_text.offsets));
+    assert_true(untouched(to_text.bytes, sizeof to_text.bytes));
+    assert_memory_equal(text.bytes, "ab\xa5\xa5", 4);
+    NEXT(TAPER_OK);
+
+    /* Pairs of faults that are never alone above: one in each tensor. */
+    dst.strides = &stride;
+    text.strings.offsets = NULL;
+    NEXT(TAPER_NULL);
+    src.data = NULL;
+    NEXT(TAPER_NULL);
+    src.data = &text.strings;
+    text.strings.offsets = text.offsets;
+    dst.strides = NULL;
+    to_text.strings.bytes = NULL;
+    src.strides = &stride;
+    NEXT(TAPER_BAD_STRIDE);
+    src.strides = NULL;
+    text.offsets[1] = 3;
+    NEXT(TAPER_BAD_OFFSETS);
+    text.offsets[1] = 1;
+    text.strings.bytes = NULL;
+    to_text.strings.bytes = to_text.bytes;
+    to_text.strings.size = 1;
+    NEXT(TAPER_BAD_OFFSETS);
 #undef NEXT
 }
 
@@ -1656,6 +1753,7 @@ int main(void)
         cmocka_unit_test(test_sequence_of_strings),
         cmocka_unit_test(test_value_errors),
         cmocka_unit_test(test_identity_order),
+        cmocka_unit_test(test_strings_order),
         cmocka_unit_test(test_cast_values),
         cmocka_unit_test(test_cast_attributes),
         cmocka_unit_test(test_cast_tensors),
