@@ -258,7 +258,7 @@ static bool open_member(struct member *m)
         return st_open(&m->file, m->path);
 
     struct stat stat;
-    m->file.fd = open(m->path, O_RDONLY | O_CLOEXEC);
+    m->file.fd = open(m->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (m->file.fd < 0 || fstat(m->file.fd, &stat) != 0) {
         st_fault(m->path, NULL, "cannot be opened: %s", strerror(errno));
         return false;

@@ -335,7 +335,8 @@ static bool check(struct st_file *file, uint64_t bytes)
 bool st_open(struct st_file *file, const char *path)
 {
     *file = (struct st_file){.path = path};
-    file->fd = open(path, O_RDONLY | O_CLOEXEC);
+    /* O_NONBLOCK: a FIFO is to be refused, not waited for. */
+    file->fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     struct stat stat;
     if (file->fd < 0 || fstat(file->fd, &stat) != 0) {
         st_fault(path, NULL, "cannot be opened: %s", strerror(errno));

@@ -1,5 +1,6 @@
 """Files that are wrong: one line that names file, tensor and fault, and exit code 3."""
 
+import os
 import struct
 
 import pytest
@@ -112,3 +113,14 @@ def test_no_tensors_at_all(taper, tmp_path):
     assert taper("ls", src).stdout == "0 tensors, 0 bytes\n"
     taper("convert", src, out, "--to", "bf16")
     assert out.read_bytes() == raw("{}      ")
+
+
+@pytest.mark.parametrize("command", [["ls"], ["convert", "--to", "bf16", "out"]])
+def test_fifo(taper, tmp_path, command):
+    """What would be waited for forever is refused at once."""
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    arguments = [fifo] + [tmp_path / "out"] * ("out" in command)
+    options = [word for word in command if word != "out"]
+    message = taper(*options, *arguments, code=3).stderr
+    assert "is not a regular file" in message
