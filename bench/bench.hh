@@ -124,6 +124,7 @@ void add_cast();
 void add_copy();
 void add_data();
 void add_fill();
+void add_layout();
 void add_stream();
 void add_threads();
 

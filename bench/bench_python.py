@@ -72,6 +72,36 @@ def throughput(n):
     return rows
 
 
+def layouts():
+    """Seconds of copies into a contiguous array, and of NumPy's for the same."""
+    base = np.arange(32 * 64 * 112 * 112, dtype=np.float32)
+    nchw = base.reshape(32, 64, 112, 112)
+    square = np.arange(4096 * 4096, dtype=np.float32).reshape(4096, 4096)
+    views = {
+        "transpose 4096 x 4096, float32": square.T,
+        "transpose 4096 x 4096, uint8": square.astype(np.uint8).T,
+        "NCHW to NHWC": nchw.transpose(0, 2, 3, 1),
+        "NHWC to NCHW": base.reshape(32, 112, 112, 64).transpose(0, 3, 1, 2),
+        "a step of 2": nchw[..., ::2],
+    }
+    rows = {}
+    for name, view in views.items():
+        out = np.zeros(view.shape, view.dtype)
+        calls = [
+            lambda: taper.copyto(out, view),
+            lambda: np.copyto(out, view),
+            lambda: np.ascontiguousarray(view),
+        ]
+        ours, copyto, new = least(calls, 1, 5)
+        rows[name] = {
+            "taper.copyto s": ours,
+            "np.copyto s": copyto,
+            "ascontiguousarray s": new,
+            "ratio": copyto / ours,
+        }
+    return rows
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--json", help="also write the figures to this file")
@@ -95,9 +125,13 @@ def main():
     print(f"\n{arguments.elements} elements of float32, s")
     for name, row in large.items():
         print(f"  {name:16}" + "  ".join(f"{k} {v:.4g}" for k, v in row.items()))
+    views = layouts()
+    print("\nlayouts, s")
+    for name, row in views.items():
+        print(f"  {name:32}" + "  ".join(f"{k} {v:.4g}" for k, v in row.items()))
     if arguments.json:
         with open(arguments.json, "w") as file:
-            json.dump({**versions, "ns": small, "s": large}, file, indent=2)
+            json.dump({**versions, "ns": small, "s": large, "layouts": views}, file, indent=2)
     return 0
 
 

@@ -78,6 +78,7 @@ int main(int argc, char **argv)
     add_cast();
     add_fill();
     add_copy();
+    add_layout();
     add_call();
     add_data();
     add_threads();

@@ -1,0 +1,89 @@
+// bench_layout.cc - copies between layouts, beside memcpy() and a plain loop over them.
+#include <cstring>
+
+#include "bench.hh"
+
+extern "C" {
+#include "taper/tensor.h"
+}
+
+struct Layout {
+    const char *name;
+    taper_dtype type;
+    std::vector<int64_t> shape, strides; // of the source; the destination is contiguous
+};
+
+static const std::vector<Layout> layouts = {
+    {"transpose/u8", TAPER_U8, {4096, 4096}, {1, 4096}},
+    {"transpose/u16", TAPER_U16, {4096, 4096}, {1, 4096}},
+    {"transpose/u32", TAPER_U32, {4096, 4096}, {1, 4096}},
+    {"transpose/u64", TAPER_U64, {4096, 4096}, {1, 4096}},
+    {"nhwc_from_nchw/u32",
+     TAPER_U32,
+     {32, 112, 112, 64},
+     {64 * 112 * 112, 112, 1, 112 * 112}},
+    {"nchw_from_nhwc/u32",
+     TAPER_U32,
+     {32, 64, 112, 112},
+     {64 * 112 * 112, 1, 112 * 64, 64}},
+    {"step_2/u32", TAPER_U32, {32, 64, 112, 56}, {64 * 112 * 112, 112 * 112, 112, 2}},
+    {"rows_apart/u32", TAPER_U32, {4096, 2048}, {4096, 1}},
+};
+
+// Loops over four dimensions, the last one innermost, as one would write them.
+template <class T> static void plain(const Layout &layout)
+{
+    int64_t n[4] = {1, 1, 1, 1}, stride[4] = {0, 0, 0, 0};
+    const size_t rank = layout.shape.size();
+    for (size_t k = 0; k < rank; k++) {
+        n[4 - rank + k] = layout.shape[k];
+        stride[4 - rank + k] = layout.strides[k];
+    }
+    T *dst = reinterpret_cast<T *>(destination());
+    const T *const src = reinterpret_cast<const T *>(source());
+    for (int64_t a = 0; a < n[0]; a++)
+        for (int64_t b = 0; b < n[1]; b++)
+            for (int64_t c = 0; c < n[2]; c++)
+                for (int64_t d = 0; d < n[3]; d++)
+                    *dst++ = src[a * stride[0] + b * stride[1] + c * stride[2] +
+                                 d * stride[3]];
+}
+
+static void plain_copy(const Layout &layout)
+{
+    switch (bytes_of(layout.type, 1)) {
+    case 1:
+        return plain<uint8_t>(layout);
+    case 2:
+        return plain<uint16_t>(layout);
+    case 4:
+        return plain<uint32_t>(layout);
+    default:
+        return plain<uint64_t>(layout);
+    }
+}
+
+static void tensor_copy(const Layout &layout)
+{
+    const auto rank = static_cast<int32_t>(layout.shape.size());
+    const taper_tensor dst = {destination(), layout.type, rank, layout.shape.data(),
+                              nullptr};
+    const taper_tensor src = {source(), layout.type, rank, layout.shape.data(),
+                              layout.strides.data()};
+    must(taper_tensor_copy(&dst, &src));
+}
+
+void add_layout()
+{
+    for (const Layout &layout : layouts)
+        for (const int threads : {1, 2})
+            add(join("layout", layout.name, threads), nullptr, threads,
+                [&layout](benchmark::State &state) {
+                    size_t n = 1;
+                    for (const int64_t dimension : layout.shape)
+                        n *= static_cast<size_t>(dimension);
+                    measure(state, n, 2 * bytes_of(layout.type, n),
+                            loop([&layout] { tensor_copy(layout); }),
+                            {{"plain loop", loop([&layout] { plain_copy(layout); })}});
+                });
+}
