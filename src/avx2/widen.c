@@ -1,4 +1,5 @@
 /* avx2/widen.c - widening to binary32, 64 elements a step. */
+#include "../x86_formats.h"
 #include "../x86_loop.h"
 #include "avx2.h"
 #include "control.h"
@@ -116,22 +117,10 @@ TAPER_INLINE struct halves normal_halves(__m256i a, struct format f)
     };
 }
 
-/* What the low (shift 0) or high (8) bytes of normal_halves() lack where magnitudes are
- * subnormal, in the last bytes of a table. */
+/* What normal_halves() lacks where magnitudes are subnormal, as a table. */
 TAPER_INLINE __m256i corrections(struct format f, unsigned shift)
 {
-    const uint32_t one = (127 - f.bias - f.mantissa + 1) << 7;
-    const uint32_t two = one + (1 << 7), four = one + (2 << 7);
-    const uint32_t values[] = {0,    one,         two,         two | 0x40,
-                               four, four | 0x20, four | 0x40, four | 0x60};
-    const unsigned count = 1u << f.mantissa;
-    uint64_t last = 0;
-    for (unsigned i = 0; i < count; i++) {
-        const uint32_t normal = (i << (7 - f.mantissa)) + ((127 - f.bias) << 7);
-        const uint32_t lacks = (values[i] >> shift) - (normal >> shift);
-        last |= (uint64_t)(lacks & 0xff) << (64 - 8 * (count - i));
-    }
-    return table(0, last);
+    return table(0, subnormal_corrections(f.mantissa, f.bias, shift));
 }
 
 TAPER_INLINE __m256i keep(__m256i mask, int byte)

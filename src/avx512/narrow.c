@@ -5,6 +5,7 @@
  * the only subnormal operand is the `x` of step_sum(), too small there to matter. */
 #include <immintrin.h>
 
+#include "../x86_formats.h"
 #include "../x86_loop.h"
 #include "avx512.h"
 
@@ -336,17 +337,7 @@ void taper_avx512_narrow_f16(void *dst, const void *src, size_t n,
     convert(dst, 16, src, 32, n, f16_step, NULL, stream);
 }
 
-/* ---- powers of two ------------------------------------------------------------------
- *
- * Integers. The carry out of the fraction rounds the exponent; what is added to make it
- * differs between normal and subnormal magnitudes, whose fractions mean different
- * things. */
-
-struct f8e8m0 {
-    int carry, subnormal_carry;
-    int least;        /* least magnitude that is in range, being rounded up to 2^-127 */
-    int small, large; /* codes for what is below and above the range */
-};
+/* ---- powers of two: integers, by the modes of x86_formats.h ---- */
 
 TAPER_INLINE __m512i f8e8m0_from_f32(__m512 f, const struct f8e8m0 *how)
 {
@@ -386,13 +377,6 @@ TAPER_INLINE void f8e8m0_step(void *dst, const void *src, size_t count, const vo
 void taper_avx512_narrow_f8e8m0(void *dst, const void *src, size_t n,
                                 taper_cast_options options, bool stream)
 {
-    static const struct f8e8m0 modes[] = {
-        [TAPER_ROUND_UP] = {0x7fffff, 0x3fffff, 0x00200001, 0x00, 0xfe},
-        [TAPER_ROUND_DOWN] = {0, 0, 0x00400000, 0x00, 0xfe},
-        [TAPER_ROUND_NEAREST] = {0x400000, 0x200000, 0x00300000, 0x00, 0xfe},
-    };
-    struct f8e8m0 how = modes[options.rounding];
-    if (options.overflow != TAPER_SATURATE)
-        how.small = how.large = 0xff;
+    const struct f8e8m0 how = f8e8m0_mode(options);
     convert(dst, 8, src, 32, n, f8e8m0_step, &how, stream);
 }

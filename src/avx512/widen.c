@@ -2,6 +2,7 @@
  * half-precision conversion, which carries {sae} and does not obey DAZ. */
 #include <immintrin.h>
 
+#include "../x86_formats.h"
 #include "../x86_loop.h"
 #include "avx512.h"
 
@@ -106,22 +107,10 @@ TAPER_INLINE struct halves normal_halves(__m512i a, struct format f)
     };
 }
 
-/* What the low (shift 0) or high (8) bytes of normal_halves() lack where magnitudes are
- * subnormal, in the last bytes of a table. */
+/* What normal_halves() lacks where magnitudes are subnormal, as a table. */
 TAPER_INLINE __m512i corrections(struct format f, unsigned shift)
 {
-    const uint32_t one = (127 - f.bias - f.mantissa + 1) << 7;
-    const uint32_t two = one + (1 << 7), four = one + (2 << 7);
-    const uint32_t values[] = {0,    one,         two,         two | 0x40,
-                               four, four | 0x20, four | 0x40, four | 0x60};
-    const unsigned count = 1u << f.mantissa;
-    uint64_t last = 0;
-    for (unsigned i = 0; i < count; i++) {
-        const uint32_t normal = (i << (7 - f.mantissa)) + ((127 - f.bias) << 7);
-        const uint32_t lacks = (values[i] >> shift) - (normal >> shift);
-        last |= (uint64_t)(lacks & 0xff) << (64 - 8 * (count - i));
-    }
-    return table(0, last);
+    return table(0, subnormal_corrections(f.mantissa, f.bias, shift));
 }
 
 TAPER_INLINE struct halves halves_from_f8(__m512i x, struct format f)

@@ -1,0 +1,51 @@
+/* x86_formats.h - what the kernels of AVX2 and AVX-512 have to know of number formats.
+ */
+#ifndef TAPER_X86_FORMATS_H
+#define TAPER_X86_FORMATS_H
+
+#include <stdint.h>
+
+#include "kernels.h"
+
+/* Narrowing to f8e8m0: the carry out of the fraction rounds the exponent, and what is
+ * added to make it differs between normal and subnormal magnitudes. */
+struct f8e8m0 {
+    int carry, subnormal_carry;
+    int least;        /* least magnitude that is in range, being rounded up to 2^-127 */
+    int small, large; /* codes for what is below and above the range */
+};
+
+TAPER_INLINE struct f8e8m0 f8e8m0_mode(taper_cast_options options)
+{
+    static const struct f8e8m0 modes[] = {
+        [TAPER_ROUND_UP] = {0x7fffff, 0x3fffff, 0x00200001, 0x00, 0xfe},
+        [TAPER_ROUND_DOWN] = {0, 0, 0x00400000, 0x00, 0xfe},
+        [TAPER_ROUND_NEAREST] = {0x400000, 0x200000, 0x00300000, 0x00, 0xfe},
+    };
+    struct f8e8m0 mode = modes[options.rounding];
+    if (options.overflow != TAPER_SATURATE)
+        mode.small = mode.large = 0xff;
+    return mode;
+}
+
+/* Widening an 8-bit float: what the low (shift 0) or high (8) bytes of the high half of
+ * a binary32 lack where magnitudes are subnormal, if they are made as for normal ones.
+ * The last bytes of eight; the first of them is for magnitude 0. */
+TAPER_INLINE uint64_t subnormal_corrections(unsigned mantissa, unsigned bias,
+                                            unsigned shift)
+{
+    const uint32_t one = (127 - bias - mantissa + 1) << 7;
+    const uint32_t two = one + (1 << 7), four = one + (2 << 7);
+    const uint32_t values[] = {0,    one,         two,         two | 0x40,
+                               four, four | 0x20, four | 0x40, four | 0x60};
+    const unsigned count = 1u << mantissa;
+    uint64_t last = 0;
+    for (unsigned i = 0; i < count; i++) {
+        const uint32_t normal = (i << (7 - mantissa)) + ((127 - bias) << 7);
+        const uint32_t lacks = (values[i] >> shift) - (normal >> shift);
+        last |= (uint64_t)(lacks & 0xff) << (64 - 8 * (count - i));
+    }
+    return last;
+}
+
+#endif
