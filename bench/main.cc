@@ -1,5 +1,8 @@
 // main.cc - registers all benchmarks and runs those asked for; see README.md.
+#include <chrono>
+#include <fstream>
 #include <map>
+#include <regex>
 
 #include <unistd.h>
 
@@ -8,7 +11,83 @@
 namespace
 {
 
-int registered = 0, done = 0;
+std::vector<std::string> registered; // names, as Google Benchmark spells them
+
+// How many runs are done and how long the others will take, on a terminal all the time,
+// in a file once a minute.
+class Progress
+{
+  public:
+    void expect(size_t runs)
+    {
+        total = runs;
+    }
+
+    void run_done()
+    {
+        const double passed =
+            std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
+                .count();
+        done++;
+        const bool terminal = isatty(STDERR_FILENO);
+        if (!terminal && passed < shown + 60)
+            return;
+        shown = passed;
+        const double left = passed / double(done) * double(total - done);
+        std::fprintf(stderr,
+                     terminal ? "\r%zu of %zu runs, %.1f minutes left "
+                              : "%zu of %zu runs, %.1f minutes left\n",
+                     done, total, left / 60);
+    }
+
+  private:
+    const std::chrono::steady_clock::time_point start =
+        std::chrono::steady_clock::now();
+    size_t done = 0, total = 0;
+    double shown = 0;
+};
+
+Progress progress;
+
+// Runs that Google Benchmark will make: it does not tell.
+size_t expected_runs(const std::vector<std::string> &arguments)
+{
+    std::string filter = ".";
+    size_t repetitions = 1;
+    for (const std::string &argument : arguments) { // the last one wins
+        std::smatch match;
+        if (std::regex_match(argument, match, std::regex("--benchmark_filter=(.+)")))
+            filter = match[1] == "all" ? "." : match[1].str();
+        if (std::regex_match(argument, match,
+                             std::regex("--benchmark_repetitions=(\\d+)")))
+            repetitions = std::stoul(match[1]);
+    }
+    const bool all_but = filter[0] == '-';
+    const std::regex wanted(filter.substr(all_but), std::regex::extended);
+    size_t count = 0;
+    for (const std::string &name : registered)
+        count += std::regex_search(name, wanted) != all_but;
+    return count * repetitions;
+}
+
+// What a reader of the results asks about the machine and the build.
+void describe(const std::vector<std::string> &arguments)
+{
+    std::string command = "taper_bench", line;
+    for (size_t i = 1; i < arguments.size(); i++)
+        command += " " + arguments[i];
+    benchmark::AddCustomContext("command", command);
+    benchmark::AddCustomContext("compiler", TAPER_BENCH_COMPILER);
+    benchmark::AddCustomContext("flags", TAPER_BENCH_FLAGS);
+    benchmark::AddCustomContext("isa", taper_isa());
+
+    std::ifstream cpus("/proc/cpuinfo");
+    while (std::getline(cpus, line))
+        if (line.rfind("model name", 0) == 0) {
+            benchmark::AddCustomContext("cpu", line.substr(line.find(':') + 2));
+            break;
+        }
+}
 
 // Runs come in random order: shows the median of each benchmark, in the order in which
 // they were registered, when all are done. A file by --benchmark_out has everything.
@@ -46,14 +125,13 @@ class Medians : public benchmark::ConsoleReporter
 void add(const std::string &name, const char *isa, int threads,
          std::function<void(benchmark::State &)> run)
 {
-    registered++;
+    registered.push_back(name + "/manual_time");
     benchmark::RegisterBenchmark(name.c_str(),
                                  [=](benchmark::State &state) {
                                      must(taper_use_isa(isa));
                                      must(taper_set_max_threads(threads));
                                      run(state);
-                                     if (isatty(STDERR_FILENO))
-                                         std::fprintf(stderr, "\r%d runs", ++done);
+                                     progress.run_done();
                                  })
         ->UseManualTime()
         ->Unit(benchmark::kNanosecond);
@@ -68,13 +146,15 @@ int main(int argc, char **argv)
     static char interleaving[] = "--benchmark_enable_random_interleaving=true";
     std::vector<char *> args = {argv[0], min_time, repetitions, interleaving};
     args.insert(args.end(), argv + 1, argv + argc);
+    const std::vector<std::string> given(argv, argv + argc);
+    const std::vector<std::string> all(args.begin(), args.end());
     int count = int(args.size());
     args.push_back(nullptr);
 
     benchmark::Initialize(&count, args.data());
     if (benchmark::ReportUnrecognizedArguments(count, args.data()))
         return 2;
-    benchmark::AddCustomContext("isa", taper_isa());
+    describe(given);
     add_cast();
     add_fill();
     add_copy();
@@ -83,6 +163,7 @@ int main(int argc, char **argv)
     add_data();
     add_threads();
     add_stream();
+    progress.expect(expected_runs(all));
     Medians medians;
     benchmark::RunSpecifiedBenchmarks(&medians);
     benchmark::Shutdown();
