@@ -5,13 +5,11 @@
  *
  * Below 100000 cases the tests that are not random are cut down, too. A case that fails
  * is printed with what it takes to run it again. */
-#include "support.h"
+#include "naive.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include "taper/tensor.h"
 
 enum { MAX_RANK = 8, CANARY = 0xa5, MARGIN = 64 };
 
@@ -49,10 +47,8 @@ static void list_isas(void)
         isa_count++;
 }
 
-/* ---- The reference
+/* ---- Cases
  * ---------------------------------------------------------------------------- */
-
-enum op { FILL, COPY, CAST };
 
 /* A tensor with room for its shape and strides. */
 struct view {
@@ -71,62 +67,13 @@ struct test_case {
     unsigned char value[16];
 };
 
-static size_t count(const taper_tensor *t)
-{
-    size_t n = 1;
-    for (int k = 0; k < t->rank; k++)
-        n *= (size_t)t->shape[k];
-    return n;
-}
-
-/* Where the element number `index`, in row-major order, lies: in elements from data. */
-static int64_t place_of(const taper_tensor *t, size_t index)
-{
-    int64_t place = 0;
-    if (t->strides == NULL)
-        return (int64_t)index;
-    for (int k = t->rank - 1; k >= 0; k--) {
-        place += (int64_t)(index % (size_t)t->shape[k]) * t->strides[k];
-        index /= (size_t)t->shape[k];
-    }
-    return place;
-}
-
 /* What the call must do, from data `src` to data `dst`, which stand for those of the
  * tensors. */
-static void do_naively(const struct test_case *c, unsigned char *dst,
-                       const unsigned char *src)
+static void do_case_naively(const struct test_case *c, unsigned char *dst,
+                            const unsigned char *src)
 {
-    const taper_tensor *const to = &c->dst.tensor, *const from = &c->src.tensor;
-    const unsigned bits = (unsigned)taper_dtype_bits(to->type);
-    const size_t n = count(to), size = bits / 8;
-    const bool converts = c->op == CAST && to->type != from->type;
-    const unsigned from_bits = converts ? oracle_bits(from->type) : 0;
-
-    for (size_t i = 0; i < n; i++) {
-        const int64_t at = place_of(to, i);
-        const int64_t source = c->op == FILL ? 0 : place_of(from, i);
-        if (converts) {
-            const unsigned char *const s =
-                from_bits < 8 ? src : src + source * (from_bits / 8);
-            const uint64_t element =
-                get_element(s, from_bits, from_bits < 8 ? (size_t)source : 0);
-            const uint64_t want =
-                oracle_cast(to->type, from->type, element, c->options);
-            set_element(bits < 8 ? dst : dst + at * (int64_t)size, bits,
-                        bits < 8 ? (size_t)at : 0, want);
-        } else if (bits < 8) {
-            const unsigned mask = (1u << bits) - 1;
-            set_element(dst, bits, (size_t)at,
-                        c->op == FILL ? c->value[0] & mask
-                                      : get_element(src, bits, (size_t)source));
-        } else {
-            memcpy(dst + at * (int64_t)size,
-                   c->op == FILL ? c->value : src + source * (int64_t)size, size);
-        }
-    }
-    if (n * bits % 8 != 0)
-        dst[n * bits / 8] &= (unsigned char)((1u << n * bits % 8) - 1);
+    do_naively(c->op, &c->dst.tensor, &c->src.tensor, c->options, dst,
+               c->op == FILL ? c->value : src);
 }
 
 /* ---- Running a case
@@ -213,21 +160,6 @@ static void make_memory(struct memory *m, size_t bytes)
     }
 }
 
-/* The elements of `t` that lie lowest and highest. */
-static void bounds(const taper_tensor *t, int64_t *lowest, int64_t *highest)
-{
-    *lowest = *highest = 0;
-    if (t->strides == NULL) {
-        *highest = (int64_t)count(t) - 1;
-        return;
-    }
-    for (int k = 0; k < t->rank; k++)
-        if (t->shape[k] > 1) {
-            const int64_t span = (t->shape[k] - 1) * t->strides[k];
-            *(span < 0 ? lowest : highest) += span;
-        }
-}
-
 /* The bytes of `m->dst` that can differ after the call from before, and a margin. */
 static void window_of(const struct memory *m, const taper_tensor *t, size_t *begin,
                       size_t *end)
@@ -250,8 +182,8 @@ static void make_image(const struct test_case *c, const struct memory *m)
     size_t begin, end;
     window_of(m, dst, &begin, &end);
     memset(m->image + begin, CANARY, end - begin);
-    do_naively(c, m->image + ((unsigned char *)dst->data - m->dst.begin),
-               c->src.tensor.data);
+    do_case_naively(c, m->image + ((unsigned char *)dst->data - m->dst.begin),
+                    c->src.tensor.data);
 }
 
 static void check_case(const struct test_case *c, const struct memory *m)
@@ -377,17 +309,6 @@ static void any_strides(struct view *v, int64_t most)
         v->strides[k] = below(2 * most + 1) - most;
 }
 
-static bool is_row_major(const taper_tensor *t)
-{
-    int64_t next = 1;
-    for (int k = t->rank - 1; k >= 0 && t->strides != NULL; k--) {
-        if (t->shape[k] > 1 && t->strides[k] != next)
-            return false;
-        next *= t->shape[k];
-    }
-    return true;
-}
-
 /* What is left to choose when the strides that matter are there: those that do not, and
  * to have none. */
 static void finish_strides(struct view *v)
@@ -480,7 +401,6 @@ static void check_apart(struct test_case *c, const struct memory *m, int64_t mos
 
 enum { ARENA = 64 << 10 };
 static unsigned char arena[ARENA], arena_before[ARENA], arena_want[ARENA];
-static unsigned char taken[ARENA]; /* the bytes of dst */
 
 static uint64_t accepted, refused, too_hard;
 
@@ -524,66 +444,6 @@ static bool random_place(struct view *v, const struct view *near, int64_t bytes)
     return true;
 }
 
-/* Marks the bytes of dst; false if two indices mean the same element. */
-static bool take(const taper_tensor *t, int64_t bytes)
-{
-    const size_t n = count(t), bits = taper_dtype_bits(t->type);
-    memset(taken, 0, (size_t)bytes);
-    if (bits < 8) {
-        memset(taken + ((unsigned char *)t->data - arena), 1, (n * bits + 7) / 8);
-        return true;
-    }
-    for (size_t i = 0; i < n; i++) {
-        unsigned char *const at = taken + ((unsigned char *)t->data - arena) +
-                                  place_of(t, i) * (int64_t)(bits / 8);
-        if (*at != 0)
-            return false;
-        memset(at, 1, bits / 8);
-    }
-    return true;
-}
-
-/* Whether a byte of `t` is taken. */
-static bool is_taken(const taper_tensor *t)
-{
-    const size_t n = count(t), bits = taper_dtype_bits(t->type);
-    const size_t size = (bits + 7) / 8;
-    for (size_t i = 0; i < n; i++) {
-        const int64_t place = place_of(t, i) * (int64_t)bits / 8;
-        if (memchr(taken + ((unsigned char *)t->data - arena) + place, 1, size) != NULL)
-            return true;
-    }
-    return false;
-}
-
-static bool same_places(const taper_tensor *a, const taper_tensor *b)
-{
-    const size_t n = count(a);
-    for (size_t i = 0; i < n; i++)
-        if (place_of(a, i) != place_of(b, i))
-            return false;
-    return a->data == b->data;
-}
-
-static taper_status want_status(const struct test_case *c, int64_t bytes)
-{
-    const taper_tensor *const dst = &c->dst.tensor, *const src = &c->src.tensor;
-    const size_t dst_bits = taper_dtype_bits(dst->type);
-    const size_t src_bits = taper_dtype_bits(src->type);
-    if ((dst_bits < 8 && !is_row_major(dst)) || !take(dst, bytes))
-        return TAPER_BAD_STRIDE;
-    if (c->op == FILL)
-        return TAPER_OK;
-    if (src_bits < 8 && !is_row_major(src))
-        return TAPER_BAD_STRIDE;
-    if (dst->type == src->type && same_places(dst, src))
-        return TAPER_OK;
-    if (dst->data == src->data && is_row_major(dst) && is_row_major(src) &&
-        dst_bits <= src_bits)
-        return TAPER_OK;
-    return is_taken(src) ? TAPER_OVERLAP : TAPER_OK;
-}
-
 static void check_together(struct test_case *c, bool many)
 {
     const int64_t bytes = many ? ARENA : 1024;
@@ -600,10 +460,10 @@ static void check_together(struct test_case *c, bool many)
     }
     memcpy(arena_before, arena, (size_t)bytes);
     memcpy(arena_want, arena, (size_t)bytes);
-    const taper_status want = want_status(c, bytes);
+    const taper_status want = naive_status(c->op, &c->dst.tensor, &c->src.tensor);
     if (want == TAPER_OK)
-        do_naively(c, arena_want + ((unsigned char *)c->dst.tensor.data - arena),
-                   arena_before + ((unsigned char *)c->src.tensor.data - arena));
+        do_case_naively(c, arena_want + ((unsigned char *)c->dst.tensor.data - arena),
+                        arena_before + ((unsigned char *)c->src.tensor.data - arena));
     const taper_status status = call(c);
     if (many && want == TAPER_OK &&
         (status == TAPER_OVERLAP || status == TAPER_BAD_STRIDE)) {
