@@ -176,8 +176,11 @@ void taper_run(const struct taper_work *work)
     /* An OpenMP runtime that is asked for the first time starts, and computes with
      * floats. */
     const uint64_t flags = float_flags();
-    if (traffic >= taper_threshold_bytes(TAPER_PARALLEL_BYTES)) {
-        const size_t most = thread_limit(), worth = traffic / PART_BYTES;
+    const size_t parallel = taper_threshold_bytes(TAPER_PARALLEL_BYTES);
+    if (traffic >= parallel) {
+        /* A threshold below the default says that threads pay for less. */
+        const size_t part = parallel / 2 < PART_BYTES ? parallel / 2 : PART_BYTES;
+        const size_t most = thread_limit(), worth = traffic / (part == 0 ? 1 : part);
         const size_t grains = (work->n - 1) / work->grain + 1;
         count = worth < 1 ? 1 : worth > most ? most : worth;
         parts.size = ((grains - 1) / count + 1) * work->grain;

@@ -11,7 +11,8 @@
 #include <unistd.h>
 
 /* Enough for eight threads even where an element is half a byte; odd, so that the last
- * byte of packed types is half full. Each part of a call is worth 512 KiB. */
+ * byte of packed types is half full. Unless asked for less, each part of a call is
+ * worth 512 KiB. */
 enum { N = (3 << 20) + 12345, MAX_THREADS = 8, TIME_LIMIT = 100 };
 
 static unsigned char *src, *want,
@@ -232,6 +233,26 @@ static void test_not_lent(void **state)
     set_defaults();
 }
 
+/* A threshold below the default is where threads begin, too, and two share the work. */
+static void test_low_threshold(void **state)
+{
+    enum { SMALL = 32 << 10 }; /* elements: 192 KiB read and written */
+    struct lent lent = {0};
+    (void)state;
+    taper_set_parallel_for(run_lent, &lent);
+    assert_int_equal(taper_set_max_threads(MAX_THREADS), TAPER_OK);
+    assert_int_equal(taper_set_threshold_bytes(TAPER_PARALLEL_BYTES, 6 * SMALL + 1),
+                     TAPER_OK);
+    assert_int_equal(taper_narrow(TAPER_BF16, got, src, SMALL, NULL), TAPER_OK);
+    assert_int_equal(lent.calls, 0);
+    assert_int_equal(taper_set_threshold_bytes(TAPER_PARALLEL_BYTES, 6 * SMALL),
+                     TAPER_OK);
+    assert_int_equal(taper_narrow(TAPER_BF16, got, src, SMALL, NULL), TAPER_OK);
+    assert_int_equal(lent.calls, 1);
+    assert_int_equal(lent.most, 2);
+    set_defaults();
+}
+
 /* Each forced instruction set, large and in place: it runs on one thread. */
 static void test_in_place(void **state)
 {
@@ -447,10 +468,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_first_use), /* first: see there */
-        cmocka_unit_test(test_settings),  cmocka_unit_test(test_small),
-        cmocka_unit_test(test_openmp),    cmocka_unit_test(test_lent),
-        cmocka_unit_test(test_not_lent),  cmocka_unit_test(test_in_place),
-        cmocka_unit_test(test_fork),      cmocka_unit_test(test_concurrent_calls),
+        cmocka_unit_test(test_settings),         cmocka_unit_test(test_small),
+        cmocka_unit_test(test_openmp),           cmocka_unit_test(test_lent),
+        cmocka_unit_test(test_not_lent),         cmocka_unit_test(test_low_threshold),
+        cmocka_unit_test(test_in_place),         cmocka_unit_test(test_fork),
+        cmocka_unit_test(test_concurrent_calls),
     };
     return cmocka_run_group_tests(tests, make_arrays, free_arrays);
 }
