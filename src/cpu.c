@@ -5,13 +5,15 @@
 
 unsigned taper_cpu_from_cpuid(struct taper_cpuid words)
 {
-    const uint32_t osxsave = UINT32_C(1) << 27, f16c = UINT32_C(1) << 29; /* leaf 1 */
-    const uint32_t avx2 = UINT32_C(1) << 5;                               /* leaf 7 */
-    const uint32_t avx512 = UINT32_C(1) << 16 | UINT32_C(1) << 17 |       /* F, DQ */
-                            UINT32_C(1) << 30 | UINT32_C(1) << 31;        /* BW, VL */
+    const uint32_t osxsave = UINT32_C(1) << 27, avx = UINT32_C(1) << 28, /* leaf 1 */
+        f16c = UINT32_C(1) << 29;
+    const uint32_t avx2 = UINT32_C(1) << 5;                         /* leaf 7 */
+    const uint32_t avx512 = UINT32_C(1) << 16 | UINT32_C(1) << 17 | /* F, DQ */
+                            UINT32_C(1) << 30 | UINT32_C(1) << 31;  /* BW, VL */
     unsigned features = 0;
 
-    if (!(words.leaf1_ecx & osxsave))
+    /* Hypervisors mask bits one by one, and all that follows is built on AVX. */
+    if (!(words.leaf1_ecx & osxsave) || !(words.leaf1_ecx & avx))
         return 0;
     const bool ymm = (words.xcr0 & 0x06) == 0x06; /* XMM and YMM are saved */
     const bool zmm =

@@ -62,13 +62,18 @@ static const struct taper_kernels *const *find(const char *name)
     return t;
 }
 
-const struct taper_kernels *taper_choose(void)
+const struct taper_kernels *taper_choice(const char *limit, unsigned cpu)
 {
-    const char *const limit = getenv("TAPER_ISA");
     const struct taper_kernels *const *t = limit == NULL ? tables : find(limit);
     if (*t == NULL) /* no such name here: as if it were not set */
         t = tables;
-    const struct taper_kernels *const first = *usable_from(t, taper_cpu());
+    return *usable_from(t, cpu);
+}
+
+const struct taper_kernels *taper_choose(void)
+{
+    const struct taper_kernels *const first =
+        taper_choice(getenv("TAPER_ISA"), taper_cpu());
     const struct taper_kernels *now = NULL;
     /* Only if still unset, so that a concurrent taper_use_isa() is not undone. */
     return atomic_compare_exchange_strong(&taper_chosen, &now, first) ? first : now;

@@ -12,6 +12,11 @@
 extern _Atomic(const struct taper_kernels *) taper_chosen;
 const struct taper_kernels *taper_choose(void);
 
+/* What taper_choose() chooses if TAPER_ISA is `limit`, or not set if that is NULL, on a
+ * CPU with these TAPER_CPU_* bits. A pure function, so that tests can try any machine.
+ */
+const struct taper_kernels *taper_choice(const char *limit, unsigned cpu);
+
 static inline const struct taper_kernels *taper_active(void)
 {
     const struct taper_kernels *const k =

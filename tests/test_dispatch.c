@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cpu.h"
+#include "dispatch.h"
 
 /* ---- CPUs
  * ------------------------------------------------------------------------------- */
@@ -43,6 +44,11 @@ static void test_cpuid(void **state)
         {"Ivy Bridge: F16C, no AVX2",
          {OSXSAVE | AVX | F16C, 0, XMM_YMM},
          TAPER_CPU_F16C},
+        {"F16C without AVX", {OSXSAVE | F16C, 0, XMM_YMM}, 0},
+        {"everything without AVX", {OSXSAVE | F16C, AVX2 | AVX512, ZMM}, 0},
+        {"no leaf 7: CPUID limited by the firmware",
+         {OSXSAVE | AVX | F16C, 0, ZMM},
+         TAPER_CPU_F16C},
         {"Haswell", {OSXSAVE | AVX | F16C, AVX2, XMM_YMM}, both},
         {"Haswell without F16C (L4)", {OSXSAVE | AVX, AVX2, XMM_YMM}, TAPER_CPU_AVX2},
         {"AVX2, YMM not saved", {OSXSAVE | AVX | F16C, AVX2, 0x03}, 0},
@@ -62,6 +68,12 @@ static void test_cpuid(void **state)
         {"high ZMM not saved", {OSXSAVE | AVX | F16C, AVX2 | AVX512, 0x67}, both},
         {"YMM not saved", {OSXSAVE | AVX | F16C, AVX2 | AVX512, 0xe3}, 0},
         {"Xeon Phi: F alone", {OSXSAVE | AVX | F16C, AVX2 | AVX512F, ZMM}, both},
+        {"AVX-512 without AVX2",
+         {OSXSAVE | AVX | F16C, AVX512, ZMM},
+         TAPER_CPU_F16C | TAPER_CPU_AVX512},
+        {"AVX-512 without F16C",
+         {OSXSAVE | AVX, AVX2 | AVX512, ZMM},
+         TAPER_CPU_AVX2 | TAPER_CPU_AVX512},
         {"no F", {OSXSAVE | AVX | F16C, AVX2 | (AVX512 & ~AVX512F), ZMM}, both},
         {"no BW", {OSXSAVE | AVX | F16C, AVX2 | (AVX512 & ~AVX512BW), ZMM}, both},
         {"no DQ", {OSXSAVE | AVX | F16C, AVX2 | (AVX512 & ~AVX512DQ), ZMM}, both},
@@ -74,6 +86,91 @@ static void test_cpuid(void **state)
             fail_msg("%s: %x, not %x", rows[i].machine, features, rows[i].features);
     }
 }
+
+#if defined(__x86_64__)
+static bool is_built(const char *name)
+{
+    const struct taper_kernels *k;
+    for (size_t i = 0; (k = taper_built(i)) != NULL; i++)
+        if (strcmp(k->name, name) == 0)
+            return true;
+    return false;
+}
+
+static const char *choice(struct taper_cpuid words)
+{
+    return taper_choice(NULL, taper_cpu_from_cpuid(words))->name;
+}
+
+/* `words` with bit 0 to 95 of them set or cleared. */
+static struct taper_cpuid with(struct taper_cpuid words, int bit, bool on)
+{
+    uint32_t *const all[] = {&words.leaf1_ecx, &words.leaf7_ebx, &words.xcr0};
+    const uint32_t mask = UINT32_C(1) << bit % 32;
+    *all[bit / 32] = on ? *all[bit / 32] | mask : *all[bit / 32] & ~mask;
+    return words;
+}
+
+/* Each bit that a table needs takes the choice to the next table that can do without
+ * it, and no other bit matters. */
+static void test_single_bits(void **state)
+{
+    static const struct taper_cpuid nothing = {0, 0, 0},
+                                    everything = {UINT32_MAX, UINT32_MAX, UINT32_MAX},
+                                    avx2 = {OSXSAVE | AVX | F16C, AVX2, 0x06},
+                                    avx512 = {0, AVX512, 0xe0}; /* beyond avx2 */
+    (void)state;
+    if (!is_built("avx512"))
+        skip();
+    assert_string_equal(choice(nothing), "scalar");
+    assert_string_equal(choice(everything), "avx512");
+    assert_string_equal(choice(avx2), "avx2");
+    for (int bit = 0; bit < 96; bit++) {
+        const struct taper_cpuid off = with(avx2, bit, false);
+        const bool for_both = memcmp(&off, &avx2, sizeof off) != 0;
+        const struct taper_cpuid off_512 = with(avx512, bit, false);
+        const bool for_512 = memcmp(&off_512, &avx512, sizeof off_512) != 0;
+        assert_string_equal(choice(with(everything, bit, false)), for_both  ? "scalar"
+                                                                  : for_512 ? "avx2"
+                                                                            : "avx512");
+        assert_string_equal(choice(off), for_both ? "scalar" : "avx2");
+        assert_string_equal(choice(with(avx2, bit, true)), "avx2");
+        assert_string_equal(choice(with(nothing, bit, true)), "scalar");
+    }
+}
+
+/* TAPER_ISA is a limit on any machine: it never makes the choice a better table. */
+static void test_limits(void **state)
+{
+    enum { HASWELL = TAPER_CPU_AVX2 | TAPER_CPU_F16C };
+    static const struct {
+        unsigned cpu;
+        const char *limit, *choice;
+    } rows[] = {
+        {HASWELL | TAPER_CPU_AVX512, "avx512", "avx512"},
+        {HASWELL | TAPER_CPU_AVX512, "avx2", "avx2"},
+        {HASWELL | TAPER_CPU_AVX512, "scalar", "scalar"},
+        {HASWELL | TAPER_CPU_AVX512, "sse9", "avx512"},
+        {HASWELL | TAPER_CPU_AVX512, "", "avx512"},
+        {HASWELL, "avx512", "avx2"},
+        {HASWELL, "avx2", "avx2"},
+        {HASWELL, "scalar", "scalar"},
+        {HASWELL, "sse9", "avx2"},
+        {TAPER_CPU_F16C, "avx512", "scalar"},
+        {TAPER_CPU_F16C, "avx2", "scalar"},
+        {TAPER_CPU_AVX2 | TAPER_CPU_AVX512, "avx512", "scalar"},
+        {TAPER_CPU_F16C | TAPER_CPU_AVX512, "avx2", "scalar"},
+        {0, "avx512", "scalar"},
+        {0, "sse9", "scalar"},
+    };
+    (void)state;
+    if (!is_built("avx512"))
+        skip();
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_string_equal(taper_choice(rows[i].limit, rows[i].cpu)->name,
+                            rows[i].choice);
+}
+#endif
 
 /* ---- Tables
  * ----------------------------------------------------------------------------- */
@@ -300,9 +397,16 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_environment), /* first: see first_choice() */
-        cmocka_unit_test(test_cpuid),       cmocka_unit_test(test_tables),
-        cmocka_unit_test(test_required),    cmocka_unit_test(test_use_isa),
-        cmocka_unit_test(test_dtypes),      cmocka_unit_test(test_texts),
+        cmocka_unit_test(test_cpuid),
+#if defined(__x86_64__)
+        cmocka_unit_test(test_single_bits),
+        cmocka_unit_test(test_limits),
+#endif
+        cmocka_unit_test(test_tables),
+        cmocka_unit_test(test_required),
+        cmocka_unit_test(test_use_isa),
+        cmocka_unit_test(test_dtypes),
+        cmocka_unit_test(test_texts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
