@@ -5,8 +5,8 @@
 #include "dtype.h"
 #include "parallel.h"
 
-/* Elements of a block on that way: 4 KiB of binary32, which stay in the L1 cache. */
-enum { BLOCK = 1024 };
+/* Elements of a block on that way: 2 KiB of binary32, little enough for the stack. */
+enum { BLOCK = 512 };
 
 struct cast {
     struct taper_work work;
@@ -15,25 +15,30 @@ struct cast {
     const char *src;
 };
 
+/* Not inlined, or every frame between a caller and a kernel would have a block. */
+__attribute__((noinline)) static void
+follow_in_blocks(const struct taper_path *path, void *dst, const void *src, size_t n)
+{
+    _Alignas(64) float block[BLOCK];
+    for (size_t i = 0; i < n; i += BLOCK) {
+        const size_t part = n - i < BLOCK ? n - i : BLOCK;
+        path->widen(block, (const char *)src + i / 8 * path->src_bits, part, false);
+        /* Not streamed: the ends of so short a row would cost more than it saves. */
+        path->narrow((char *)dst + i / 8 * path->dst_bits, block, part, path->options,
+                     false);
+    }
+}
+
 /* A side that is constantly binary32 leaves nothing of this but a call. */
 TAPER_INLINE void follow(const struct taper_path *path, void *dst, const void *src,
                          size_t n, bool stream)
 {
-    if (path->widen == NULL) {
+    if (path->widen == NULL)
         path->narrow(dst, src, n, path->options, stream);
-    } else if (path->narrow == NULL) {
+    else if (path->narrow == NULL)
         path->widen(dst, src, n, stream);
-    } else {
-        _Alignas(64) float block[BLOCK];
-        for (size_t i = 0; i < n; i += BLOCK) {
-            const size_t part = n - i < BLOCK ? n - i : BLOCK;
-            path->widen(block, (const char *)src + i / 8 * path->src_bits, part, false);
-            /* Not streamed: the ends of so short a row would cost more than it saves.
-             */
-            path->narrow((char *)dst + i / 8 * path->dst_bits, block, part,
-                         path->options, false);
-        }
-    }
+    else
+        follow_in_blocks(path, dst, src, n);
 }
 
 void taper_follow(const struct taper_path *path, void *dst, const void *src, size_t n,
