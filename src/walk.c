@@ -3,16 +3,21 @@
  */
 #include "walk.h"
 
+#include <stdint.h>
 #include <string.h>
 
 #include "dispatch.h"
 #include "parallel.h"
 
+struct walk;
+
+/* Does `rows` by `columns` elements. */
+typedef void block_fn(const struct walk *w, char *dst, const char *src, size_t rows,
+                      size_t columns, bool stream);
+
 struct walk {
     struct taper_work work;
-    /* Does `rows` by `columns` elements. */
-    void (*block)(const struct walk *w, char *dst, const char *src, size_t rows,
-                  size_t columns, bool stream);
+    block_fn *block;
     const struct taper_layout *layout;
     struct taper_dim row, column;
     size_t rows, columns;             /* of a block, but the last ones of a plane */
@@ -124,7 +129,9 @@ enum {
     STRIDED = 2048,         /* elements of a piece of a row that is not contiguous */
     TURNED = 64,            /* rows of a block of a matrix to be turned */
     TURNED_COLUMNS = 1024,
-    STREAMED = 4 << 10, /* bytes of a row that is worth streaming stores */
+    STREAMED = 4 << 10, /* bytes that are worth streaming stores */
+    STAGE = 16 << 10,   /* bytes put together before they are streamed */
+    LINE = 64,
 };
 
 static size_t rows_for(size_t row_bytes)
@@ -176,6 +183,28 @@ static void fill_rows(const struct walk *w, char *dst, const char *src, size_t r
     }
 }
 
+/* Rows that lie end to end in dst are one array, which streaming stores fill line by
+ * line wherever it begins, and however short its rows are. */
+static bool end_to_end(const struct walk *w, size_t rows, size_t columns)
+{
+    return rows == 1 ||
+           (columns == w->column.n && w->row.dst == (ptrdiff_t)(columns * w->dst_size));
+}
+
+/* Does such rows piece by piece in a buffer, which it streams from there. */
+static void stage(const struct walk *w, char *dst, const char *src, size_t rows,
+                  size_t columns, block_fn *block)
+{
+    const size_t row_bytes = columns * w->dst_size;
+    _Alignas(LINE) char buffer[STAGE];
+
+    for (size_t i = 0, n; i < rows; i += n) {
+        n = least(STAGE / row_bytes, rows - i);
+        block(w, buffer, src + (ptrdiff_t)i * w->row.src, n, columns, false);
+        w->kernels->copy(dst + i * row_bytes, buffer, n * row_bytes, true);
+    }
+}
+
 static size_t log2_of(size_t size)
 {
     size_t k = 0;
@@ -187,6 +216,13 @@ static size_t log2_of(size_t size)
 static void turn_block(const struct walk *w, char *dst, const char *src, size_t rows,
                        size_t columns, bool stream)
 {
+    /* Rows of which a piece has as many as src has in a line. */
+    const bool narrow = columns <= STAGE / LINE;
+    const bool lines = ((uintptr_t)dst | (uintptr_t)w->row.dst) % LINE == 0;
+    if (stream && narrow && !lines && end_to_end(w, rows, columns)) {
+        stage(w, dst, src, rows, columns, turn_block);
+        return;
+    }
     w->kernels->transpose[log2_of(w->dst_size)](dst, w->row.dst, src, w->column.src,
                                                 rows, columns, stream);
 }
@@ -241,7 +277,12 @@ static void copy_strided(char *dst, ptrdiff_t dst_stride, const char *src,
 static void strided_rows(const struct walk *w, char *dst, const char *src, size_t rows,
                          size_t columns, bool stream)
 {
-    (void)stream;
+    const size_t row_bytes = columns * w->dst_size;
+    if (stream && w->column.dst == (ptrdiff_t)w->dst_size && row_bytes <= STAGE &&
+        rows * row_bytes >= STREAMED && end_to_end(w, rows, columns)) {
+        stage(w, dst, src, rows, columns, strided_rows);
+        return;
+    }
     for (size_t i = 0; i < rows; i++)
         copy_strided(dst + (ptrdiff_t)i * w->row.dst, w->column.dst,
                      src + (ptrdiff_t)i * w->row.src, w->column.src, columns,

@@ -9,6 +9,12 @@
 taper_fill_fn taper_avx512_fill;
 taper_copy_fn taper_avx512_copy;
 
+taper_transpose_fn taper_avx512_transpose1;
+taper_transpose_fn taper_avx512_transpose2;
+taper_transpose_fn taper_avx512_transpose4;
+taper_transpose_fn taper_avx512_transpose8;
+taper_transpose_fn taper_avx512_transpose16;
+
 taper_narrow_fn taper_avx512_narrow_f16;
 taper_narrow_fn taper_avx512_narrow_bf16;
 taper_narrow_fn taper_avx512_narrow_f8e4m3fn;

@@ -1,6 +1,5 @@
 /* avx512/table.c - the kernels for AVX-512. */
 #include "../cpu.h"
-#include "../scalar/scalar.h"
 #include "avx512.h"
 
 const struct taper_kernels taper_avx512 = {
@@ -10,11 +9,11 @@ const struct taper_kernels taper_avx512 = {
     .copy = taper_avx512_copy,
     .transpose =
         {
-            taper_avx2_transpose1,
-            taper_avx2_transpose2,
-            taper_avx2_transpose4,
-            taper_avx2_transpose8,
-            taper_scalar_transpose16,
+            taper_avx512_transpose1,
+            taper_avx512_transpose2,
+            taper_avx512_transpose4,
+            taper_avx512_transpose8,
+            taper_avx512_transpose16,
         },
     .narrow =
         {
