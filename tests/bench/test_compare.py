@@ -1,0 +1,86 @@
+"""bench/compare, on runs whose answers are known by hand."""
+
+import subprocess
+import sys
+
+import pytest
+from conftest import BENCH, entries
+
+
+def compare(*arguments):
+    return subprocess.run(
+        [sys.executable, str(BENCH / "compare"), *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def cells(output):
+    """{row: (median, least, largest, verdict)}"""
+    lines = output.split("\n\n")[0].splitlines()[1:]
+    return {name: tuple(rest) for name, *rest in (line.split() for line in lines)}
+
+
+@pytest.fixture
+def files(write):
+    old = write(
+        "old.json",
+        entries("slower", 1, 1000, (100, 110, 105)),
+        entries("faster", 1, 1000, (100, 110, 105)),
+        entries("overlaps", 1, 1000, (100, 130, 110)),
+        entries("little", 1, 1000, (1000, 1001, 1002)),
+        entries("gone", 1, 1000, (1,)),
+    )
+    new = write(
+        "new.json",
+        entries("slower", 1, 1000, (210, 220, 200)),
+        entries("faster", 1, 1000, (50, 55, 52.5)),
+        entries("overlaps", 1, 1000, (129, 150, 140)),
+        entries("little", 1, 1000, (1003, 1004, 1005)),
+        entries("fresh", 1, 1000, (1,)),
+        entries("fresh too", 1, 1000, (1,)),
+    )
+    return old, new
+
+
+def test_ratios(files):
+    done = compare(*files)
+    assert done.returncode == 0, done.stderr
+    assert cells(done.stdout) == {
+        # speeds: medians 1000/210 and 1000/105; least 100/220, largest 110/200
+        "slower": ("0.500", "0.455", "0.550", "WORSE"),
+        "faster": ("2.000", "1.818", "2.200", "better"),
+        # ranges 100 to 130 and 129 to 150 share 129 to 130
+        "overlaps": ("0.786", "0.667", "1.008"),
+        # apart, but by 0.3 %
+        "little": ("0.997", "0.995", "0.999"),
+    }
+    assert "1 better, 1 worse, 2 the same" in done.stdout
+    assert "1 rows only in the old file, 2 only in the new" in done.stdout
+
+
+def test_a_lower_time_is_better(files):
+    found = cells(compare(*files, "--counter", "real_time").stdout)
+    assert found["slower"] == ("2.000", "1.818", "2.200", "WORSE")
+    assert found["faster"] == ("0.500", "0.455", "0.550", "better")
+
+
+def test_the_floor(files):
+    found = cells(compare(*files, "--floor", "0.2", "--changed").stdout)
+    assert found.keys() == {"slower", "faster", "little"}
+    assert found["little"][-1] == "WORSE"
+    assert cells(compare(*files, "--floor", "150", "--changed").stdout) == {}
+
+
+def test_fails_only_if_asked_and_only_if_worse(files):
+    assert compare(*files, "--fail").returncode == 1
+    assert compare(*files, "--fail", "--rows", "[!s]*").returncode == 0
+    assert compare(*files, "--fail", "--floor", "150").returncode == 0
+
+
+def test_a_run_beside_itself_is_the_same(files):
+    done = compare(files[0], files[0], "--fail")
+    assert done.returncode == 0
+    assert "0 better, 0 worse, 5 the same" in done.stdout
