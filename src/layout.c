@@ -225,7 +225,8 @@ bool taper_elements_overlap(const taper_tensor *a, const taper_tensor *b)
     const size_t a_reach = reach(&e) + a_size - 1;
     const uintptr_t b0 = (uintptr_t)b->data - add_dimensions(&e, b, b_size);
     const size_t b_reach = reach(&e) - (a_reach - (a_size - 1)) + b_size - 1;
-    if (a0 < b0 ? b0 - a0 > a_reach : a0 - b0 > b_reach)
+    /* Modulo 2^64: the lowest element that strides make up may lie below address 0. */
+    if (b0 - a0 > a_reach && a0 - b0 > b_reach)
         return false; /* not even the ranges meet */
     add_term(&e, 1, a_size - 1 + b_size - 1);
     return has_solution(&e, b0 - a0 + b_reach);

@@ -1011,6 +1011,17 @@ static void test_overlap(void **state)
         {TAPER_U8, 2, {4, 3}, 0, {6, 10}, 1, {15, 30}, false},
         {TAPER_U8, 2, {3, 3}, 0, {6, 10}, 3, {4, 2}, true},
         {TAPER_U8, 2, {3, 3}, 0, {6, 10}, 4, {4, 2}, false},
+        /* an element below address 0 does not hide the others */
+        {TAPER_U8, 2, {2, 3}, 0, {-PTRDIFF_MAX / 8, 1}, 2, {3, 1}, false},
+        {TAPER_U8, 2, {2, 3}, 0, {3, 1}, 5, {-PTRDIFF_MAX / 8, 1}, false},
+        {TAPER_U8,
+         2,
+         {2, 3},
+         0,
+         {-PTRDIFF_MAX / 8, 1},
+         2,
+         {-PTRDIFF_MAX / 8, 1},
+         false},
         /* packed: whole bytes count */
         {TAPER_U4, 1, {3}, 0, {1}, 1, {1}, false},
         {TAPER_U4, 1, {3}, 0, {1}, 2, {1}, true},
