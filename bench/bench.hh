@@ -24,7 +24,7 @@ constexpr size_t sizes[] = {size_t(1) << 12, size_t(1) << 17, size_t(1) << 22,
 // ---- data (source.cc) ---------------------------------------------------------------
 
 // Both arrays are on huge pages where there are any, touched, and used by all
-// benchmarks.
+// benchmarks. The second one has twice the bytes.
 constexpr size_t buffer_bytes = size_t(512) << 20;
 unsigned char *source();
 unsigned char *destination();
@@ -37,6 +37,10 @@ const char *data_name(Data data);
 // The source with `n` elements of `type` in it. There are two places for them, 0 and 1,
 // of half of the source each; place 0 may run over into the other.
 const void *source(taper_dtype type, Data data, size_t n, int place = 0);
+
+// Numbers of one kind, always the same ones, and random bytes, likewise.
+std::vector<float> floats(Data data, size_t n);
+std::vector<unsigned char> random_bytes(size_t n);
 
 // ---- names --------------------------------------------------------------------------
 
@@ -99,8 +103,64 @@ struct Rival {
 // Several threads need as many idle cores at once, which a busy machine has in few
 // rounds: Estimate::best compares the fastest rounds of each side instead.
 enum class Estimate { median, best };
+
+// What a call finds in the caches: what the call before it left there; nothing, since
+// every call has other lines of large arrays; pages that no one has written before,
+// fresh from the system, of 2 MiB or of 4 KiB. The memcpy() is cold if the subject is,
+// else warm.
+enum class Memory { warm, cold, fresh_huge, fresh_small };
+
 void measure(benchmark::State &state, size_t n, size_t traffic, const Loop &subject,
-             std::vector<Rival> rivals = {}, Estimate estimate = Estimate::median);
+             std::vector<Rival> rivals = {}, Estimate estimate = Estimate::median,
+             Memory memory = Memory::warm);
+
+// Where the next cold call reads and writes. Calls that follow each other are far
+// apart, so that no prefetch of one serves another.
+struct Place {
+    size_t read, written; // offsets in bytes
+};
+Place next_place(size_t bytes_read, size_t bytes_written);
+
+// ---- operations (operation.cc) ------------------------------------------------------
+
+enum class Op { fill, copy, narrow, widen };
+
+// Does an operation to `n` elements; a fill finds its element at `src`.
+using Function = void(void *dst, const void *src, size_t n);
+
+// Narrows to `type`, widens from it, fills or copies elements of it.
+struct Operation {
+    Op op;
+    taper_dtype type;
+
+    std::string name() const; // "narrow/bfloat16", with ONNX's name of the type
+    size_t bytes_read(size_t n) const;
+    size_t bytes_written(size_t n) const;
+    size_t traffic(size_t n) const;
+    const void *source(size_t n) const; // normally distributed numbers
+
+    // By the public function.
+    void run(void *dst, const void *src, size_t n) const;
+
+    // Likewise, or by `peer`, if that is not NULL.
+    Loop loop(size_t n, Function *peer, Memory memory = Memory::warm) const;
+};
+
+// ---- peers (peers.cc and one file for each library) ---------------------------------
+
+// Someone else's function for an operation, with one thread.
+struct Peer {
+    const char *name;
+    Operation operation;
+    Function *run;
+};
+
+const std::vector<Peer> &peers();
+std::string peer_versions(); // of libraries that tell
+
+// How many of `differ_n` elements get other bits from a peer than from taper.
+constexpr size_t differ_n = size_t(1) << 20;
+size_t differ(const Peer &peer, Data data);
 
 // A status that the benchmark does not expect ends the program: there is nothing to
 // time.
@@ -119,11 +179,11 @@ void add(const std::string &name, const char *isa, int threads,
 
 // ---- subjects, one file each --------------------------------------------------------
 
+void add_array();
 void add_call();
 void add_cast();
-void add_copy();
 void add_data();
-void add_fill();
+void add_first_touch();
 void add_layout();
 void add_stream();
 void add_threads();

@@ -1,6 +1,5 @@
-// bench_cast.cc - every cast to and from binary32, and some between other types: each
-// table, each size, by the public functions with one thread, so that large arrays get
-// the streaming stores that they would.
+// bench_cast.cc - casts between types that are not binary32, and what else is not in
+// bench_array.cc: each table, each size, one thread.
 #include "bench.hh"
 
 static void measure_cast(benchmark::State &state, taper_dtype to, taper_dtype from,
@@ -30,11 +29,7 @@ void add_cast()
         {TAPER_F8E4M3FN, TAPER_BF16}, {TAPER_BF16, TAPER_F8E4M3FN},
     };
     for (const char *const isa : isas()) {
-        for (const taper_dtype type : cast_types()) {
-            add_sizes(join("narrow", short_name(type)), isa, type, TAPER_F32);
-            add_sizes(join("widen", short_name(type)), isa, TAPER_F32, type);
-        }
-        add_sizes("narrow/f8e4m3fn_no_saturate", isa, TAPER_F8E4M3FN, TAPER_F32,
+        add_sizes("cast/f8e4m3fn_from_f32_no_saturate", isa, TAPER_F8E4M3FN, TAPER_F32,
                   {TAPER_NO_SATURATE, TAPER_ROUND_UP});
         for (const auto &[to, from] : pairs)
             add_sizes(

@@ -3,92 +3,250 @@
 
     goals.py RUN.json...
 
-The files are written by --benchmark_out; later ones add rows, or replace them. The tables
-are Markdown, and a missed goal is bold. A value is the median of the repetitions,
-or the best of them for threads, which need several idle cores at once.
+The files are written by --benchmark_out, or have the same form; later ones add rows, or
+replace them. The tables are Markdown, and a missed goal is bold. A value is the median
+of the repetitions, or the best of them for threads, which need several idle cores at
+once.
+
+Programs import rows().
 """
 import json
 import pathlib
 import statistics
 import sys
 
+GOALS = pathlib.Path(__file__).with_name("goals.json")
+ISAS = {"avx512", "avx2", "neon", "scalar"}
 
-def summary(counter, values):
-    return max(values) if counter == "one_thread" else statistics.median(values)
+
+def summary(row, counter, values):
+    best_of = row.startswith("threads/") and counter in ("one_thread", "M")
+    return max(values) if best_of else statistics.median(values)
 
 
-def read_runs(paths):
-    """{benchmark: {counter: median}} of all files."""
-    medians = {}
-    for path in paths:
-        with open(path, encoding="utf-8") as file:
-            rows = json.load(file)["benchmarks"]
-        # With --benchmark_report_aggregates_only the medians are all there is.
-        wanted = [row for row in rows if row["run_type"] == "iteration"] or [
-            row for row in rows if row["aggregate_name"] == "median"
-        ]
-        repeated = {}
-        for row in wanted:
+def summaries(run):
+    """{row: {counter: value}} of a parsed file, and {row: {counter: spread}}: how far
+    the repetitions are apart, as a part of the value."""
+    # With --benchmark_report_aggregates_only the medians are all there is.
+    rows = run["benchmarks"]
+    wanted = [row for row in rows if row["run_type"] == "iteration"] or [
+        row for row in rows if row.get("aggregate_name") == "median"
+    ]
+    repeated = {}
+    for row in wanted:
+        if not row.get("error_occurred"):
             name = row["run_name"].removesuffix("/manual_time")
             repeated.setdefault(name, []).append(row)
-        for name, group in repeated.items():
-            medians[name] = {
-                key: summary(key, [row[key] for row in group])
-                for key, value in group[0].items()
-                if isinstance(value, float)
+    values, spreads = {}, {}
+    for name, group in repeated.items():
+        values[name], spreads[name] = {}, {}
+        for key, first in group[0].items():
+            if not isinstance(first, float):
+                continue
+            every = [row[key] for row in group if key in row]
+            value = values[name][key] = summary(name, key, every)
+            spreads[name][key] = (max(every) - min(every)) / value if value else 0.0
+    return values, spreads
+
+
+# ---- peers
+
+
+def peer_row(row, peer):
+    """The row of a peer that belongs to a row of taper."""
+    parts = row.split("/")
+    if parts[0] == "call":  # beside the function that moves the same bytes
+        op = "fill" if peer == "memset" else "copy"
+        return f"call/{op}/u32/{peer}/{parts[-1]}"
+    parts[-1 if parts[0] == "layout" else -2] = peer
+    return "/".join(parts)
+
+
+def times_as_fast(row, other, values):
+    """Time of `other` / time of `row`; None if one of them did not run. Each has been
+    compared with memcpy() in its own rounds, which leaves out what else the machine was
+    doing."""
+    ours, theirs = values.get(row), values.get(other)
+    if ours is None or theirs is None:
+        return None
+    if "M" in ours and "M" in theirs:
+        return ours["M"] / theirs["M"]
+    return theirs["real_time"] / ours["real_time"]
+
+
+def peers_of(row, values):
+    """{peer: how many times as fast as it taper is, and how many of 2^20 elements it
+    gives other bits, of random patterns and of ordinary numbers}."""
+    parts = row.split("/")
+    if parts[0] not in ("fill", "copy", "narrow", "widen", "layout"):
+        return {}
+    at = len(parts) - (1 if parts[0] == "layout" else 2)
+    found = {}
+    for other, counters in values.items():
+        theirs = other.split("/")
+        same = len(theirs) == len(parts) and all(
+            i == at or theirs[i] == parts[i] for i in range(len(parts))
+        )
+        if same and theirs[at] not in ISAS and not theirs[at].isdigit():
+            found[theirs[at]] = {
+                "ratio": times_as_fast(row, other, values),
+                "differ": counters.get("differ"),
+                "differ_normal": counters.get("differ_normal"),
             }
-    return medians
+    return found
+
+
+# ---- measures
+
+
+def least_ratio(peers, exact):
+    ratios = [p["ratio"] for p in peers.values() if p["differ"] == 0 or not exact]
+    return min(ratios, default=None)
+
+
+def measured(row, measure, values):
+    """A counter of the row, or, in the words of goals.json:
+
+    B/cycle        bytes read and written per cycle
+    x peer         how many times as fast as the fastest peer
+    x exact peer   the same of those whose bits are ours
+    x NAME         how many times as fast as this one
+    ns over NAME   how much longer a call takes
+    """
+    counters = values.get(row)
+    if counters is None:
+        return None
+    if measure == "B/cycle":
+        if "el/cycle" not in counters:
+            return None
+        per_element = counters["bytes_per_second"] / counters["items_per_second"]
+        return counters["el/cycle"] * per_element
+    if measure in ("x peer", "x exact peer"):
+        return least_ratio(peers_of(row, values), "exact" in measure)
+    if measure.startswith("x "):
+        return times_as_fast(row, peer_row(row, measure[2:]), values)
+    if measure.startswith("ns over "):
+        other = values.get(peer_row(row, measure[8:]))
+        return other and counters["real_time"] - other["real_time"]
+    return counters.get(measure)
 
 
 def met(value, goal, sense):
     return value >= goal if sense == "at least" else value <= goal
 
 
-def show(value, goal, sense):
+def rows(run):
+    """One dict for each goal and each figure that stands beside them, in order:
+
+    table    title of the table
+    sense    "at least" or "at most"
+    row      name of the benchmark
+    label    that without what the column says
+    column   title of the column
+    measure  what `value` is: a counter, or see measured()
+    value    None: not run
+    goal     None: none, the value is shown only
+    met      True, False, or None if there is no value or no goal
+    spread   (largest - least) / value over the repetitions; None for differences
+    peers    see peers_of()
+
+    `run` is a parsed file of --benchmark_out. "benchmarks" of several may be joined.
+    """
+    values, spreads = summaries(run)
+    result = []
+    for table in json.loads(GOALS.read_text("utf-8"))["tables"]:
+        sense = table["goal"]
+        for label, goals in table["rows"].items():
+            for (column, suffix, measure), goal in zip(table["columns"], goals, strict=True):
+                row = label + suffix
+                value = measured(row, measure, values)
+                judged = value is not None and goal is not None
+                counter = {"B/cycle": "el/cycle"}.get(
+                    measure, "M" if measure.startswith("x ") else measure
+                )
+                result.append(
+                    {
+                        "table": table["title"],
+                        "sense": sense,
+                        "row": row,
+                        "label": label,
+                        "column": column,
+                        "measure": measure,
+                        "value": value,
+                        "goal": goal,
+                        "met": met(value, goal, sense) if judged else None,
+                        "spread": spreads.get(row, {}).get(counter),
+                        "peers": peers_of(row, values),
+                    }
+                )
+    return result
+
+
+# ---- text
+
+
+def show(cell):
+    value, goal = cell["value"], cell["goal"]
     if value is None:
-        return "not run"
+        return "not run" if goal is None else f"not run / {goal:g}"
     text = f"{value:.3g}"
     if goal is None:
         return text
-    return f"{text} / {goal:g}" if met(value, goal, sense) else f"**{text}** / {goal:g}"
+    return f"{text} / {goal:g}" if cell["met"] else f"**{text}** / {goal:g}"
 
 
-def print_table(table, medians):
-    """Prints one table; returns how many goals were met, and those missed."""
-    columns, sense = table["columns"], table["goal"]
-    print(f"\n### {table['title']}\n\nMeasured / goal ({sense}).\n")
-    print("| |", " | ".join(title for title, _, _ in columns), "|")
+def show_peers(peers):
+    """Fastest first; a star: not our bits."""
+    ordered = sorted(peers.items(), key=lambda item: item[1]["ratio"])
+    return ", ".join(
+        f"{name}{'*' if peer['differ'] else ''} {peer['ratio']:.3g}" for name, peer in ordered
+    )
+
+
+def print_line(first, cells):
+    print(f"| {first} |", " | ".join(cells), "|")
+
+
+def print_table(title, cells):
+    """Prints the measured figures, and below them the peers of each row."""
+    columns = list(dict.fromkeys(cell["column"] for cell in cells))
+    lines = {}
+    for cell in cells:
+        lines.setdefault(cell["label"], []).append(cell)
+    print(f"\n### {title}\n\nMeasured / goal ({cells[0]['sense']}).\n")
+    print_line("", columns)
     print("|---|" + "---|" * len(columns))
-    count, missed = 0, []
-    for row, goals in table["rows"].items():
-        cells = []
-        for (title, suffix, counter), goal in zip(columns, goals, strict=True):
-            value = medians.get(row + suffix, {}).get(counter)
-            cells.append(show(value, goal, sense))
-            if value is None or goal is None:
-                continue
-            count += met(value, goal, sense)
-            if not met(value, goal, sense):
-                missed.append(f"{table['title']}: {row}, {title}: "
-                              f"{value:.4g}, {value / goal:.2f} of {goal:g}")
-        print(f"| {row} |", " | ".join(cells), "|")
-    return count, missed
+    for label, line in lines.items():
+        print_line(label, map(show, line))
+    if any(cell["peers"] for cell in cells):
+        print("\nTimes as fast as (a star: other bits than ours)\n")
+        for cell in {cell["row"]: cell for cell in cells}.values():
+            if cell["peers"]:
+                print(f"- {cell['row']}: {show_peers(cell['peers'])}")
 
 
 def main():
     if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
         sys.exit(__doc__)
-    medians = read_runs(sys.argv[1:])
-    goals = json.loads(pathlib.Path(__file__).with_name("goals.json").read_text("utf-8"))
-    count, missed = 0, []
-    for table in goals["tables"]:
-        table_count, table_missed = print_table(table, medians)
-        count += table_count
-        missed += table_missed
-    print(f"\n{count} of {count + len(missed)} goals met.")
+    run = {"benchmarks": []}
+    for path in sys.argv[1:]:
+        with open(path, encoding="utf-8") as file:
+            new = json.load(file)["benchmarks"]
+        names = {row["run_name"] for row in new}
+        old = [row for row in run["benchmarks"] if row["run_name"] not in names]
+        run["benchmarks"] = old + new
+    cells = rows(run)
+    for title in dict.fromkeys(cell["table"] for cell in cells):
+        print_table(title, [cell for cell in cells if cell["table"] == title])
+    judged = [cell for cell in cells if cell["met"] is not None]
+    missed = [cell for cell in judged if not cell["met"]]
+    print(f"\n{len(judged) - len(missed)} of {len(judged)} goals met.")
     if missed:
         print("\nMissed:\n")
-        print("\n".join(f"- {line}" for line in missed))
+    for cell in missed:
+        value, goal = cell["value"], cell["goal"]
+        print(f"- {cell['table']}: {cell['label']}, {cell['column']}: {value:.4g}, "
+              f"{value / goal:.2f} of {goal:g}")
 
 
 if __name__ == "__main__":

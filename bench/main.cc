@@ -155,9 +155,9 @@ int main(int argc, char **argv)
     if (benchmark::ReportUnrecognizedArguments(count, args.data()))
         return 2;
     describe(given);
+    add_array();
     add_cast();
-    add_fill();
-    add_copy();
+    add_first_touch();
     add_layout();
     add_call();
     add_data();

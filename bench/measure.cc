@@ -61,8 +61,14 @@ struct Side {
     std::vector<double> times;
 };
 
-void set_calls(Side &side)
+// Sides that take longer than the shortest batch whatever happens are not tried first.
+void set_calls(Side &side, size_t traffic, Memory memory)
 {
+    const bool fresh = memory == Memory::fresh_huge || memory == Memory::fresh_small;
+    if (fresh || traffic >= cached_bytes) {
+        side.calls = 1;
+        return;
+    }
     side.loop(0);
     side.calls = 1;
     double time = seconds(side.loop, 1);
@@ -76,15 +82,38 @@ void set_calls(Side &side)
     side.calls = std::max(size_t(1), size_t(double(side.calls) * batch_seconds / time));
 }
 
+Loop memcpy_loop(size_t bytes, Memory memory)
+{
+    const unsigned char *const from = source();
+    unsigned char *const to = destination();
+    if (memory != Memory::cold)
+        return loop([=] { std::memcpy(to, from, bytes); });
+    return loop([=] {
+        const Place place = next_place(bytes, bytes);
+        std::memcpy(to + place.written, from + place.read, bytes);
+    });
+}
+
 } // namespace
 
-void measure(benchmark::State &state, size_t n, size_t traffic, const Loop &subject,
-             std::vector<Rival> rivals, Estimate estimate)
+Place next_place(size_t bytes_read, size_t bytes_written)
 {
-    const void *const from = source();
-    void *const to = destination();
-    const size_t half = traffic / 2;
-    rivals.insert(rivals.begin(), {"M", loop([=] { std::memcpy(to, from, half); })});
+    constexpr size_t page = 4096;
+    const auto slot = [](size_t bytes) { return (bytes + page - 1) / page * page; };
+    const size_t read = slot(bytes_read), written = slot(bytes_written);
+    // A power of two, so that an odd step comes to each of them.
+    size_t slots = 1;
+    while (2 * slots * read <= buffer_bytes && 2 * slots * written <= 2 * buffer_bytes)
+        slots *= 2;
+    static size_t turn = 0; // goes on from row to row: what was last used is in a cache
+    const size_t at = turn++ * 0x9e3779b1 % slots;
+    return {at * read, at * written};
+}
+
+void measure(benchmark::State &state, size_t n, size_t traffic, const Loop &subject,
+             std::vector<Rival> rivals, Estimate estimate, Memory memory)
+{
+    rivals.insert(rivals.begin(), {"M", memcpy_loop(traffic / 2, memory)});
 
     std::vector<Side> sides = {{"", subject, 0, {}}};
     for (const Rival &rival : rivals)
@@ -93,7 +122,7 @@ void measure(benchmark::State &state, size_t n, size_t traffic, const Loop &subj
     for (auto _ : state) {
         std::vector<double> per_cycle;
         for (Side &side : sides)
-            set_calls(side);
+            set_calls(side, traffic, memory);
         const double most = estimate == Estimate::best ? best_seconds : row_seconds;
         const Clock::time_point end =
             Clock::now() + std::chrono::microseconds(long(most * 1e6));
@@ -102,8 +131,8 @@ void measure(benchmark::State &state, size_t n, size_t traffic, const Loop &subj
                 break;
             for (Side &side : sides) {
                 side.loop(0);
-                if (traffic < cached_bytes) // each finds the caches as it leaves them
-                    side.loop(1);
+                if (memory == Memory::warm && traffic < cached_bytes)
+                    side.loop(1); // each finds the caches as it leaves them
                 side.times.push_back(seconds(side.loop, side.calls) /
                                      double(side.calls));
             }

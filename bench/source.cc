@@ -25,14 +25,17 @@ unsigned char *touched(size_t bytes)
     return static_cast<unsigned char *>(p);
 }
 
-uint64_t next_random()
-{
-    static uint64_t x = 88172645463325252;
-    x ^= x << 13;
-    x ^= x >> 7;
-    x ^= x << 17;
-    return x;
-}
+struct Random {
+    uint64_t x = 88172645463325252;
+
+    uint64_t next()
+    {
+        x ^= x << 13;
+        x ^= x >> 7;
+        x ^= x << 17;
+        return x;
+    }
+};
 
 float float_from_bits(uint32_t bits)
 {
@@ -42,41 +45,29 @@ float float_from_bits(uint32_t bits)
 }
 
 // About N(0, 1): a sum of four uniform numbers.
-float next_normal()
+float next_normal(Random &random)
 {
-    const uint64_t r = next_random();
+    const uint64_t r = random.next();
     const uint64_t sum =
         (r & 0xffff) + (r >> 16 & 0xffff) + (r >> 32 & 0xffff) + (r >> 48);
     return (float(sum) / 65536.0f - 2.0f) * 1.732f;
 }
 
-float next(Data data, bool make_nan)
+float next(Data data, bool make_nan, Random &random)
 {
     switch (data) {
     case Data::zeros:
         return 0;
     case Data::subnormal:
-        return float_from_bits(uint32_t(next_random()) & 0x807fffff);
+        return float_from_bits(uint32_t(random.next()) & 0x807fffff);
     case Data::bits:
-        return float_from_bits(uint32_t(next_random()));
+        return float_from_bits(uint32_t(random.next()));
     case Data::nan:
-        return make_nan ? float_from_bits(0x7fc00000) : next_normal();
+        return make_nan ? float_from_bits(0x7fc00000) : next_normal(random);
     case Data::normal:
         break;
     }
-    return next_normal();
-}
-
-std::vector<float> floats(Data data, size_t n)
-{
-    std::vector<float> x(n);
-    size_t nan = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (i % 16 == 0)
-            nan = i + next_random() % 16;
-        x[i] = next(data, i == nan);
-    }
-    return x;
+    return next_normal(random);
 }
 
 void make(unsigned char *out, taper_dtype type, Data data, size_t n)
@@ -106,6 +97,28 @@ struct Held {
 
 } // namespace
 
+std::vector<float> floats(Data data, size_t n)
+{
+    std::vector<float> x(n);
+    Random random;
+    size_t nan = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (i % 16 == 0)
+            nan = i + random.next() % 16;
+        x[i] = next(data, i == nan, random);
+    }
+    return x;
+}
+
+std::vector<unsigned char> random_bytes(size_t n)
+{
+    Random random;
+    std::vector<unsigned char> bytes(n);
+    for (unsigned char &byte : bytes)
+        byte = static_cast<unsigned char>(random.next() >> 32);
+    return bytes;
+}
+
 unsigned char *source()
 {
     static unsigned char *const buffer = touched(buffer_bytes);
@@ -127,7 +140,7 @@ static const void *normal_floats(size_t n)
 
 unsigned char *destination()
 {
-    static unsigned char *const buffer = touched(buffer_bytes);
+    static unsigned char *const buffer = touched(2 * buffer_bytes);
     return buffer;
 }
 
