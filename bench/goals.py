@@ -12,41 +12,24 @@ Programs import rows().
 """
 import json
 import pathlib
-import statistics
 import sys
+
+import runs
 
 GOALS = pathlib.Path(__file__).with_name("goals.json")
 ISAS = {"avx512", "avx2", "neon", "scalar"}
 
 
-def summary(row, counter, values):
-    best_of = row.startswith("threads/") and counter in ("one_thread", "M")
-    return max(values) if best_of else statistics.median(values)
-
-
 def summaries(run):
-    """{row: {counter: value}} of a parsed file, and {row: {counter: spread}}: how far
-    the repetitions are apart, as a part of the value."""
-    # With --benchmark_report_aggregates_only the medians are all there is.
-    rows = run["benchmarks"]
-    wanted = [row for row in rows if row["run_type"] == "iteration"] or [
-        row for row in rows if row.get("aggregate_name") == "median"
-    ]
-    repeated = {}
-    for row in wanted:
-        if not row.get("error_occurred"):
-            name = row["run_name"].removesuffix("/manual_time")
-            repeated.setdefault(name, []).append(row)
-    values, spreads = {}, {}
-    for name, group in repeated.items():
-        values[name], spreads[name] = {}, {}
-        for key, first in group[0].items():
-            if not isinstance(first, float):
-                continue
-            every = [row[key] for row in group if key in row]
-            value = values[name][key] = summary(name, key, every)
-            spreads[name][key] = (max(every) - min(every)) / value if value else 0.0
-    return values, spreads
+    """{row: {counter: value}} of a runs.Run."""
+    values = {}
+    for name, row in run.rows.items():
+        best = {"one_thread", "M"} if name.startswith("threads/") else {}
+        values[name] = {
+            counter: max(repetitions) if counter in best else row.median(counter)
+            for counter, repetitions in row.values.items()
+        }
+    return values
 
 
 # ---- peers
@@ -131,6 +114,13 @@ def measured(row, measure, values):
     return counters.get(measure)
 
 
+def spread(row, measure):
+    """(largest - least) / median of the repetitions: of M if it is a ratio."""
+    counter = "M" if measure.startswith("x ") else measure
+    counter = "el/cycle" if measure == "B/cycle" else counter
+    return row.spread(counter) if row is not None and counter in row.values else None
+
+
 def met(value, goal, sense):
     return value >= goal if sense == "at least" else value <= goal
 
@@ -147,12 +137,13 @@ def rows(run):
     value    None: not run
     goal     None: none, the value is shown only
     met      True, False, or None if there is no value or no goal
-    spread   (largest - least) / value over the repetitions; None for differences
+    spread   see spread(); None for differences
     peers    see peers_of()
 
     `run` is a parsed file of --benchmark_out. "benchmarks" of several may be joined.
     """
-    values, spreads = summaries(run)
+    run = runs.parse(run)
+    values = summaries(run)
     result = []
     for table in json.loads(GOALS.read_text("utf-8"))["tables"]:
         sense = table["goal"]
@@ -161,9 +152,6 @@ def rows(run):
                 row = label + suffix
                 value = measured(row, measure, values)
                 judged = value is not None and goal is not None
-                counter = {"B/cycle": "el/cycle"}.get(
-                    measure, "M" if measure.startswith("x ") else measure
-                )
                 result.append(
                     {
                         "table": table["title"],
@@ -175,7 +163,7 @@ def rows(run):
                         "value": value,
                         "goal": goal,
                         "met": met(value, goal, sense) if judged else None,
-                        "spread": spreads.get(row, {}).get(counter),
+                        "spread": spread(run.rows.get(row), measure),
                         "peers": peers_of(row, values),
                     }
                 )
@@ -228,14 +216,12 @@ def print_table(title, cells):
 def main():
     if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
         sys.exit(__doc__)
-    run = {"benchmarks": []}
+    joined = []
     for path in sys.argv[1:]:
-        with open(path, encoding="utf-8") as file:
-            new = json.load(file)["benchmarks"]
+        new = json.loads(pathlib.Path(path).read_text("utf-8"))["benchmarks"]
         names = {row["run_name"] for row in new}
-        old = [row for row in run["benchmarks"] if row["run_name"] not in names]
-        run["benchmarks"] = old + new
-    cells = rows(run)
+        joined = [row for row in joined if row["run_name"] not in names] + new
+    cells = rows({"benchmarks": joined})
     for title in dict.fromkeys(cell["table"] for cell in cells):
         print_table(title, [cell for cell in cells if cell["table"] == title])
     judged = [cell for cell in cells if cell["met"] is not None]

@@ -68,9 +68,8 @@ def numbers(entry):
     }
 
 
-def read(path):
-    with open(path, encoding="utf-8") as file:
-        content = json.load(file)
+def parse(content):
+    """The Run in a parsed file."""
     entries = [e for e in content.get("benchmarks", []) if not e.get("error_occurred")]
     # With --benchmark_report_aggregates_only the medians are all there is.
     wanted = [e for e in entries if e.get("run_type", "iteration") == "iteration"] or [
@@ -84,3 +83,8 @@ def read(path):
         for key, value in numbers(entry).items():
             row.values.setdefault(key, []).append(value)
     return Run(content.get("context", {}), rows)
+
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return parse(json.load(file))
