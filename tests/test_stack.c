@@ -11,7 +11,7 @@
 
 /* What is promised, in bytes. Sanitizers and builds without optimisation have frames of
  * their own, so that there only the figures are shown. */
-enum { ARRAY_LIMIT = 4096, TENSOR_LIMIT = 16384 };
+enum { ARRAY_LIMIT = 4096, TENSOR_LIMIT = 32768 };
 enum { STACK = 256 << 10, PAINTED = 64 << 10, PAINT = 0xb7 };
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) ||                   \
@@ -257,19 +257,23 @@ static void measure_tensors(struct call *c)
 
 static void measure_layouts(void)
 {
-    static const int64_t shape[2] = {130, 131};
-    static const int64_t strides[][2] = {
-        {131, 1}, {1, 130}, {160, 1}, {1, 160}, {400, 3}, {3, 400},
-    };
-    enum { LAYOUTS = sizeof strides / sizeof *strides };
-    for (int to = 0; to < LAYOUTS; to++)
-        for (int from = 0; from < LAYOUTS; from++) {
-            struct call c = {
-                .dst = {dst_data, TAPER_U8, 2, shape, strides[to]},
-                .src = {src_data, TAPER_U8, 2, shape, strides[from]},
-            };
-            measure_tensors(&c);
-        }
+    static const int64_t shapes[][2] = {{130, 131}, {1000, 37}};
+    enum { LAYOUTS = 6 };
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        const int64_t rows = shapes[i][0], columns = shapes[i][1];
+        const int64_t strides[LAYOUTS][2] = {
+            {columns, 1},         {1, rows},          {columns + 29, 1}, {1, rows + 30},
+            {3 * columns + 7, 3}, {3, 3 * rows + 10},
+        };
+        for (int to = 0; to < LAYOUTS; to++)
+            for (int from = 0; from < LAYOUTS; from++) {
+                struct call c = {
+                    .dst = {dst_data + 1, TAPER_U8, 2, shapes[i], strides[to]},
+                    .src = {src_data, TAPER_U8, 2, shapes[i], strides[from]},
+                };
+                measure_tensors(&c);
+            }
+    }
 }
 
 static void test_layouts(void **state)

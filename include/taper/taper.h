@@ -21,7 +21,7 @@
  * Any number of threads may call at once, without any set-up, as long as no array that
  * one of them writes is used by another. The settings at the end are for start-up.
  * Nothing is allocated, locked or printed and errno is left alone; the stack used stays
- * below 16 KiB.
+ * below 4 KiB (that of tensors: tensor.h).
  *
  * Large arrays may be cut over OpenMP threads, whose runtime can allocate and lock,
  * ends the process if it cannot start a thread, and must not be unloaded: the shared
