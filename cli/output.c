@@ -71,6 +71,14 @@ int output_check(struct output *o, const char *path, bool is_folder, bool replac
 {
     *o = (struct output){path, .parent = -1, .folder = -1, .is_folder = is_folder,
                          .replace = replace};
+    if (path[0] == '\0') {
+        cli_error("the name of the output is empty: give one");
+        return CLI_USAGE;
+    }
+    if (!is_folder && cli_ends_with(path, "/")) {
+        cli_error("%s: is the name of a folder, and the input is a file", path);
+        return CLI_USAGE;
+    }
     if (!split(o))
         return CLI_FAILED;
 

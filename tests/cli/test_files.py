@@ -105,6 +105,17 @@ def test_dry_run_and_quiet(taper, model, tmp_path):
     assert total[1:4] == ["10", "82", "68"]
 
 
+def test_names_of_no_file(taper, model, tmp_path):
+    done = taper("convert", model, "", "--to", "bf16", code=2)
+    assert done.stderr == "taper: the name of the output is empty: give one\n"
+    folder = f"{tmp_path}/out/"
+    done = taper("convert", model, folder, "--to", "bf16", code=2)
+    assert done.stderr == (
+        f"taper: {folder}: is the name of a folder, and the input is a file\n"
+    )
+    assert not (tmp_path / "out").exists()
+
+
 def test_force_and_mode(taper, model, tmp_path):
     out = tmp_path / "out.safetensors"
     model.chmod(0o640)
