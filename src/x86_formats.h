@@ -7,6 +7,21 @@
 
 #include "kernels.h"
 
+/* What narrowing has to know of a small float. */
+struct small_float {
+    unsigned mantissa;
+    int least;               /* exponent of the least normal */
+    uint8_t largest, beyond; /* codes for overflow, to saturate and not to */
+    uint8_t nan;
+    bool negative_zero;
+};
+
+static const struct small_float f8e4m3fn = {3, -6, 0x7e, 0x7f, 0x7f, true};
+static const struct small_float f8e4m3fnuz = {3, -7, 0x7f, 0x80, 0x80, false};
+static const struct small_float f8e5m2 = {2, -14, 0x7b, 0x7c, 0x7e, true};
+static const struct small_float f8e5m2fnuz = {2, -15, 0x7f, 0x80, 0x80, false};
+static const struct small_float f4e2m1 = {1, 0, 7, 7, 7, true};
+
 /* Narrowing to f8e8m0: the carry out of the fraction rounds the exponent, and what is
  * added to make it differs between normal and subnormal magnitudes. */
 struct f8e8m0 {

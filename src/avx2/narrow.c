@@ -75,19 +75,12 @@ TAPER_INLINE __m256i in_order(__m256i v)
 
 /* ---- 8-bit and 4-bit floats: the pipe that avx512/narrow.c explains, on |x| ---- */
 
-struct format {
-    unsigned mantissa;
-    int least; /* exponent of the least normal */
-    uint8_t nan;
-    bool negative_zero;
-};
-
 struct f8 {
-    struct format format;
+    struct small_float format;
     uint8_t overflow;
 };
 
-TAPER_INLINE __m256i step_sum(__m256 x, struct format f)
+TAPER_INLINE __m256i step_sum(__m256 x, struct small_float f)
 {
     const __m256 magnitude = _mm256_castsi256_ps(_mm256_set1_epi32(0x7fffffff));
     const __m256 power = _mm256_castsi256_ps(_mm256_set1_epi32(0x7f800000));
@@ -104,7 +97,7 @@ TAPER_INLINE __m256i step_sum(__m256 x, struct format f)
 
 /* Magnitude codes of 32 floats, in the order that packing leaves, and 80 in *sign where
  * the float is negative. */
-TAPER_INLINE __m256i magnitudes(struct floats x, struct format f, uint8_t overflow,
+TAPER_INLINE __m256i magnitudes(struct floats x, struct small_float f, uint8_t overflow,
                                 __m256i *sign)
 {
     const __m256i ab = _mm256_packs_epi32(step_sum(x.a, f), step_sum(x.b, f));
@@ -123,7 +116,7 @@ TAPER_INLINE __m256i nan_bytes(struct floats x)
 
 TAPER_INLINE __m256i f8_from_f32(struct floats x, const struct f8 *f8)
 {
-    const struct format f = f8->format;
+    const struct small_float f = f8->format;
     __m256i sign;
     __m256i v = magnitudes(x, f, f8->overflow, &sign);
     if (!f.negative_zero) /* no sign for codes 00 and 80: as signed bytes, not > 0 */
@@ -149,10 +142,11 @@ TAPER_INLINE void f8_step(void *dst, const void *src, size_t count, const void *
         memcpy(dst, part, count);
 }
 
-TAPER_INLINE void narrow_f8(void *dst, const void *src, size_t n, struct format f,
-                            uint8_t overflow, bool stream)
+TAPER_INLINE void narrow_f8(void *dst, const void *src, size_t n, struct small_float f,
+                            taper_cast_options options, bool stream)
 {
-    const struct f8 how = {f, overflow};
+    const struct f8 how = {f,
+                           options.overflow == TAPER_SATURATE ? f.largest : f.beyond};
     const unsigned host = use_default_control();
     convert(dst, 8, src, 32, n, f8_step, &how, stream);
     restore_control(host);
@@ -161,37 +155,32 @@ TAPER_INLINE void narrow_f8(void *dst, const void *src, size_t n, struct format 
 void taper_avx2_narrow_f8e4m3fn(void *dst, const void *src, size_t n,
                                 taper_cast_options options, bool stream)
 {
-    narrow_f8(dst, src, n, (struct format){3, -6, 0x7f, true},
-              options.overflow == TAPER_SATURATE ? 0x7e : 0x7f, stream);
+    narrow_f8(dst, src, n, f8e4m3fn, options, stream);
 }
 
 void taper_avx2_narrow_f8e4m3fnuz(void *dst, const void *src, size_t n,
                                   taper_cast_options options, bool stream)
 {
-    narrow_f8(dst, src, n, (struct format){3, -7, 0x80, false},
-              options.overflow == TAPER_SATURATE ? 0x7f : 0x80, stream);
+    narrow_f8(dst, src, n, f8e4m3fnuz, options, stream);
 }
 
 void taper_avx2_narrow_f8e5m2(void *dst, const void *src, size_t n,
                               taper_cast_options options, bool stream)
 {
-    narrow_f8(dst, src, n, (struct format){2, -14, 0x7e, true},
-              options.overflow == TAPER_SATURATE ? 0x7b : 0x7c, stream);
+    narrow_f8(dst, src, n, f8e5m2, options, stream);
 }
 
 void taper_avx2_narrow_f8e5m2fnuz(void *dst, const void *src, size_t n,
                                   taper_cast_options options, bool stream)
 {
-    narrow_f8(dst, src, n, (struct format){2, -15, 0x80, false},
-              options.overflow == TAPER_SATURATE ? 0x7f : 0x80, stream);
+    narrow_f8(dst, src, n, f8e5m2fnuz, options, stream);
 }
 
 /* 32 floats to 16 words, each a packed byte of two codes; in order. */
 TAPER_INLINE __m256i f4e2m1_from_f32(struct floats x)
 {
-    const struct format f = {1, 0, 0, true};
     __m256i sign;
-    __m256i v = magnitudes(x, f, 7, &sign);
+    __m256i v = magnitudes(x, f4e2m1, f4e2m1.largest, &sign);
     v = _mm256_or_si256(v, _mm256_srli_epi16(sign, 4));
     if (__builtin_expect(any_nan(x), 0))
         v = _mm256_blendv_epi8(v, _mm256_set1_epi8(7), nan_bytes(x));

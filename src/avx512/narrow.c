@@ -78,19 +78,12 @@ TAPER_INLINE __mmask64 nan_mask(struct floats x)
  * is too large is cut by a minimum with the code for overflow. A NaN comes out as
  * anything and is put right afterwards, which is rare. */
 
-struct format {
-    unsigned mantissa;
-    int least; /* exponent of the least normal */
-    uint8_t nan;
-    bool negative_zero;
-};
-
 struct f8 {
-    struct format format;
+    struct small_float format;
     uint8_t overflow;
 };
 
-TAPER_INLINE __m512i step_sum(__m512 x, struct format f)
+TAPER_INLINE __m512i step_sum(__m512 x, struct small_float f)
 {
     const __m512 power = _mm512_castsi512_ps(_mm512_set1_epi32((int)0xff800000));
     const __m512 least = _mm512_castsi512_ps(_mm512_set1_epi32((127 + f.least) << 23));
@@ -107,14 +100,14 @@ TAPER_INLINE __m512i step_sum(__m512 x, struct format f)
                              _mm512_set1_epi32(1 << 16 | 1 << (7 - f.mantissa)));
 }
 
-TAPER_INLINE __m512i step_sums(__m512 a, __m512 b, struct format f)
+TAPER_INLINE __m512i step_sums(__m512 a, __m512 b, struct small_float f)
 {
     return _mm512_packs_epi32(step_sum(a, f), step_sum(b, f));
 }
 
 /* Magnitude codes of 64 floats, in the order that packing leaves; the high bits of the
  * bytes of *sign have the signs. */
-TAPER_INLINE __m512i magnitudes(struct floats x, struct format f, uint8_t overflow,
+TAPER_INLINE __m512i magnitudes(struct floats x, struct small_float f, uint8_t overflow,
                                 __m512i *sign)
 {
     const __m512i ab = step_sums(x.a, x.b, f), cd = step_sums(x.c, x.d, f);
@@ -129,7 +122,7 @@ TAPER_INLINE void f8_step(void *dst, const void *src, size_t count, const void *
                           bool stream)
 {
     const struct f8 *const f8 = how;
-    const struct format f = f8->format;
+    const struct small_float f = f8->format;
     const struct floats x = load(src, count);
     const __m512i sign_bit = _mm512_set1_epi8((char)0x80);
     const __m512i in_order =
@@ -164,39 +157,36 @@ TAPER_INLINE void f8_step(void *dst, const void *src, size_t count, const void *
         _mm512_mask_storeu_epi8(dst, lowest(count), v);
 }
 
-TAPER_INLINE void narrow_f8(void *dst, const void *src, size_t n, struct format f,
-                            uint8_t overflow, bool stream)
+TAPER_INLINE void narrow_f8(void *dst, const void *src, size_t n, struct small_float f,
+                            taper_cast_options options, bool stream)
 {
-    const struct f8 how = {f, overflow};
+    const struct f8 how = {f,
+                           options.overflow == TAPER_SATURATE ? f.largest : f.beyond};
     convert(dst, 8, src, 32, n, f8_step, &how, stream);
 }
 
 void taper_avx512_narrow_f8e4m3fn(void *dst, const void *src, size_t n,
                                   taper_cast_options options, bool stream)
 {
-    narrow_f8(dst, src, n, (struct format){3, -6, 0x7f, true},
-              options.overflow == TAPER_SATURATE ? 0x7e : 0x7f, stream);
+    narrow_f8(dst, src, n, f8e4m3fn, options, stream);
 }
 
 void taper_avx512_narrow_f8e4m3fnuz(void *dst, const void *src, size_t n,
                                     taper_cast_options options, bool stream)
 {
-    narrow_f8(dst, src, n, (struct format){3, -7, 0x80, false},
-              options.overflow == TAPER_SATURATE ? 0x7f : 0x80, stream);
+    narrow_f8(dst, src, n, f8e4m3fnuz, options, stream);
 }
 
 void taper_avx512_narrow_f8e5m2(void *dst, const void *src, size_t n,
                                 taper_cast_options options, bool stream)
 {
-    narrow_f8(dst, src, n, (struct format){2, -14, 0x7e, true},
-              options.overflow == TAPER_SATURATE ? 0x7b : 0x7c, stream);
+    narrow_f8(dst, src, n, f8e5m2, options, stream);
 }
 
 void taper_avx512_narrow_f8e5m2fnuz(void *dst, const void *src, size_t n,
                                     taper_cast_options options, bool stream)
 {
-    narrow_f8(dst, src, n, (struct format){2, -15, 0x80, false},
-              options.overflow == TAPER_SATURATE ? 0x7f : 0x80, stream);
+    narrow_f8(dst, src, n, f8e5m2fnuz, options, stream);
 }
 
 TAPER_INLINE __m512 nan_to_six(__m512 x)
@@ -207,14 +197,13 @@ TAPER_INLINE __m512 nan_to_six(__m512 x)
 TAPER_INLINE void f4e2m1_step(void *dst, const void *src, size_t count, const void *how,
                               bool stream)
 {
-    const struct format f = {1, 0, 0, true};
     struct floats x = load(src, count);
     (void)how;
     if (__builtin_expect(any_nan(x), 0))
         x = (struct floats){nan_to_six(x.a), nan_to_six(x.b), nan_to_six(x.c),
                             nan_to_six(x.d)};
     __m512i sign;
-    __m512i v = magnitudes(x, f, 7, &sign);
+    __m512i v = magnitudes(x, f4e2m1, f4e2m1.largest, &sign);
     /* Bit 3 is the sign; then neighbours join: the low one + 16 * the high one. */
     v = _mm512_ternarylogic_epi32(_mm512_set1_epi8(8), _mm512_srli_epi16(sign, 4), v,
                                   0xca);
