@@ -6,6 +6,11 @@
 
 taper_fill_fn taper_neon_fill;
 
+taper_transpose_fn taper_neon_transpose1;
+taper_transpose_fn taper_neon_transpose2;
+taper_transpose_fn taper_neon_transpose4;
+taper_transpose_fn taper_neon_transpose8;
+
 taper_narrow_fn taper_neon_narrow_bf16;
 taper_narrow_fn taper_neon_narrow_f8e4m3fn;
 taper_narrow_fn taper_neon_narrow_f8e4m3fnuz;

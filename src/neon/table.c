@@ -20,10 +20,10 @@ const struct taper_kernels taper_neon = {
     .copy = taper_scalar_copy, /* the C library knows this CPU better */
     .transpose =
         {
-            taper_scalar_transpose1,
-            taper_scalar_transpose2,
-            taper_scalar_transpose4,
-            taper_scalar_transpose8,
+            taper_neon_transpose1,
+            taper_neon_transpose2,
+            taper_neon_transpose4,
+            taper_neon_transpose8,
             taper_scalar_transpose16,
         },
     .narrow =
