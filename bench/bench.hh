@@ -121,6 +121,16 @@ struct Place {
 };
 Place next_place(size_t bytes_read, size_t bytes_written);
 
+// A status that the benchmark does not expect ends the program: there is nothing to
+// time.
+inline void must(taper_status status)
+{
+    if (status != TAPER_OK) {
+        std::fprintf(stderr, "taper_bench: %s\n", taper_status_text(status));
+        std::exit(1);
+    }
+}
+
 // ---- operations (operation.cc) ------------------------------------------------------
 
 enum class Op { fill, copy, narrow, widen };
@@ -139,12 +149,36 @@ struct Operation {
     size_t traffic(size_t n) const;
     const void *source(size_t n) const; // normally distributed numbers
 
-    // By the public function.
-    void run(void *dst, const void *src, size_t n) const;
-
-    // Likewise, or by `peer`, if that is not NULL.
+    // By the public function, or by `peer`, if that is not NULL.
     Loop loop(size_t n, Function *peer, Memory memory = Memory::warm) const;
 };
+
+// The loop that `make` makes of the public function of an operation, as something to
+// call with (dst, src, n). No pointer stands between: it would take longer than some of
+// the calls.
+template <class Make> Loop loop_of(const Operation &operation, Make make)
+{
+    const taper_dtype type = operation.type;
+    switch (operation.op) {
+    case Op::fill:
+        return make([=](void *dst, const void *src, size_t n) {
+            must(taper_fill(type, dst, n, src));
+        });
+    case Op::copy:
+        return make([=](void *dst, const void *src, size_t n) {
+            must(taper_copy(type, dst, src, n));
+        });
+    case Op::narrow:
+        return make([=](void *dst, const void *src, size_t n) {
+            must(taper_narrow(type, dst, src, n, nullptr));
+        });
+    case Op::widen:
+        break;
+    }
+    return make([=](void *dst, const void *src, size_t n) {
+        must(taper_widen(type, dst, src, n));
+    });
+}
 
 // ---- peers (peers.cc and one file for each library) ---------------------------------
 
@@ -156,21 +190,10 @@ struct Peer {
 };
 
 const std::vector<Peer> &peers();
-std::string peer_versions(); // of libraries that tell
 
 // How many of `differ_n` elements get other bits from a peer than from taper.
 constexpr size_t differ_n = size_t(1) << 20;
 size_t differ(const Peer &peer, Data data);
-
-// A status that the benchmark does not expect ends the program: there is nothing to
-// time.
-inline void must(taper_status status)
-{
-    if (status != TAPER_OK) {
-        std::fprintf(stderr, "taper_bench: %s\n", taper_status_text(status));
-        std::exit(1);
-    }
-}
 
 // Registers a benchmark: `run` calls measure(), with `isa` in use (NULL: the best) and
 // at most `threads` threads.

@@ -1,12 +1,12 @@
 // bench_call.cc - what a call costs when there is little to do: all public functions,
-// each table, the same few elements over and over.
+// each table, beside memset() and memcpy().
+#include <cstring>
+
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
 
 #include "bench.hh"
-
-static const size_t counts[] = {1, 4, 16, 32, 64};
 
 // The exception flags decide whether a kernel that works with them has to write MXCSR
 // to leave them as they were. After any inexact operation of the program they are set,
@@ -28,54 +28,90 @@ static Loop with_flags(Flags flags, const Loop &calls)
 #endif
 }
 
-static void measure_cast(benchmark::State &state, taper_dtype to, taper_dtype from,
-                         size_t n, Flags flags)
+// A call for so many elements, over and over, or for 1 to 64 of them as it comes, which
+// no branch prediction gets right.
+struct Count {
+    std::string name;
+    size_t n; // 0: random
+
+    size_t mean() const
+    {
+        return n == 0 ? 32 : n;
+    }
+};
+
+template <class Call> static Loop repeat(size_t n, Call call)
 {
-    const void *const src = source(from, Data::normal, n);
-    unsigned char *const dst = destination();
-    const Loop narrow = loop([=] { must(taper_narrow(to, dst, src, n, nullptr)); });
-    const Loop widen = loop([=] { must(taper_widen(from, dst, src, n)); });
-    measure(state, n, bytes_of(to, n) + bytes_of(from, n),
-            with_flags(flags, from == TAPER_F32 ? narrow : widen));
+    if (n != 0)
+        return loop([=] { call(n); });
+    std::vector<unsigned char> random = random_bytes(4096);
+    for (unsigned char &x : random)
+        x = static_cast<unsigned char>(1 + x % 64);
+    return [=](size_t calls) {
+        for (size_t i = 0; i < calls; i++) {
+            call(random[i % random.size()]);
+            benchmark::ClobberMemory();
+        }
+    };
 }
 
-static void add_casts(taper_dtype type, const char *isa, size_t n)
+static void measure_calls(benchmark::State &state, const Operation &operation,
+                          const Count &count, Flags flags)
 {
-    const std::string narrow = join("call/narrow", short_name(type), isa, n);
-    const std::string widen = join("call/widen", short_name(type), isa, n);
-    add(narrow, isa, 1, [=](benchmark::State &state) {
-        measure_cast(state, type, TAPER_F32, n, Flags::set);
+    const size_t mean = count.mean();
+    const void *const src = operation.source(64);
+    unsigned char *const dst = destination();
+    const Loop calls = loop_of(operation, [=](auto call) {
+        return repeat(count.n, [=](size_t n) { call(dst, src, n); });
     });
-    add(widen, isa, 1, [=](benchmark::State &state) {
-        measure_cast(state, TAPER_F32, type, n, Flags::set);
-    });
-    if (std::string(isa) != "avx2") // the others leave the flags alone
-        return;
-    add(narrow + "/clear", isa, 1, [=](benchmark::State &state) {
-        measure_cast(state, type, TAPER_F32, n, Flags::clear);
-    });
-    add(widen + "/clear", isa, 1, [=](benchmark::State &state) {
-        measure_cast(state, TAPER_F32, type, n, Flags::clear);
-    });
+    measure(state, mean, operation.traffic(mean), with_flags(flags, calls));
+}
+
+static void add_calls(const std::string &op, const Operation &operation,
+                      const Count &count)
+{
+    for (const char *const isa : isas()) {
+        const std::string name = join("call", op, isa, count.name);
+        add(name, isa, 1, [=](benchmark::State &state) {
+            measure_calls(state, operation, count, Flags::set);
+        });
+        const bool cast = operation.op == Op::narrow || operation.op == Op::widen;
+        if (cast && isa == std::string("avx2")) // the others leave the flags alone
+            add(name + "/clear", isa, 1, [=](benchmark::State &state) {
+                measure_calls(state, operation, count, Flags::clear);
+            });
+    }
+}
+
+// Of as many bytes.
+static void add_libc(const Count &count)
+{
+    add(join("call/fill/u32/memset", count.name), nullptr, 1,
+        [=](benchmark::State &state) {
+            unsigned char *const dst = destination();
+            measure(state, count.mean(), 4 * count.mean(),
+                    repeat(count.n, [=](size_t n) { std::memset(dst, 7, 4 * n); }));
+        });
+    add(join("call/copy/u32/memcpy", count.name), nullptr, 1,
+        [=](benchmark::State &state) {
+            unsigned char *const dst = destination(), *const src = source();
+            measure(state, count.mean(), 8 * count.mean(),
+                    repeat(count.n, [=](size_t n) { std::memcpy(dst, src, 4 * n); }));
+        });
 }
 
 void add_call()
 {
-    for (const size_t n : counts) {
-        for (const char *const isa : isas()) {
-            for (const taper_dtype type : cast_types())
-                add_casts(type, isa, n);
-            add(join("call/fill/u32", isa, n), isa, 1, [=](benchmark::State &state) {
-                static const uint32_t value = 0x3f800000;
-                unsigned char *const dst = destination();
-                measure(state, n, 4 * n,
-                        loop([=] { must(taper_fill(TAPER_U32, dst, n, &value)); }));
-            });
-            add(join("call/copy/u32", isa, n), isa, 1, [=](benchmark::State &state) {
-                unsigned char *const dst = destination(), *const src = source();
-                measure(state, n, 8 * n,
-                        loop([=] { must(taper_copy(TAPER_U32, dst, src, n)); }));
-            });
+    std::vector<Count> counts = {{"random", 0}};
+    for (const size_t n : {1, 2, 4, 8, 16, 32, 64})
+        counts.push_back({std::to_string(n), n});
+    for (const Count &count : counts) {
+        for (const taper_dtype type : cast_types()) {
+            add_calls(join("narrow", short_name(type)), {Op::narrow, type}, count);
+            add_calls(join("widen", short_name(type)), {Op::widen, type}, count);
         }
+        add_calls("fill/u32", {Op::fill, TAPER_F32}, count);
+        add_calls("copy/u32", {Op::copy, TAPER_F32}, count);
+        add_libc(count);
     }
 }

@@ -42,16 +42,18 @@ static void measure_break_even(benchmark::State &state, const Operation &op, siz
     unsigned char *const dst = destination();
     const size_t half = n / 2 / 64 * 64; // so a whole byte of all types
     const size_t read = op.bytes_read(half), written = op.bytes_written(half);
-    const auto halves = [=] {
+    const Loop halves = loop_of(op, [=](auto call) {
+        return loop([=] {
 #pragma omp parallel for num_threads(2) schedule(static, 1)
-        for (int i = 0; i < 2; i++)
-            if (i == 0)
-                op.run(dst, src, half);
-            else
-                op.run(dst + written, src + read, n - half);
-    };
-    measure(state, n, op.traffic(n), loop(halves),
-            {{"one_thread", op.loop(n, nullptr)}}, Estimate::best);
+            for (int i = 0; i < 2; i++)
+                if (i == 0)
+                    call(dst, src, half);
+                else
+                    call(dst + written, src + read, n - half);
+        });
+    });
+    measure(state, n, op.traffic(n), halves, {{"one_thread", op.loop(n, nullptr)}},
+            Estimate::best);
 }
 
 static void add_break_even(const Row &row)

@@ -118,28 +118,13 @@ const void *Operation::source(size_t n) const
     return ::source(op == Op::narrow ? TAPER_F32 : type, Data::normal, n);
 }
 
-void Operation::run(void *dst, const void *src, size_t n) const
-{
-    switch (op) {
-    case Op::fill:
-        return must(taper_fill(type, dst, n, src));
-    case Op::copy:
-        return must(taper_copy(type, dst, src, n));
-    case Op::narrow:
-        return must(taper_narrow(type, dst, src, n, nullptr));
-    case Op::widen:
-        return must(taper_widen(type, dst, src, n));
-    }
-}
-
 Loop Operation::loop(size_t n, Function *peer, Memory memory) const
 {
-    const Operation self = *this;
-    if (peer != nullptr)
+    const auto with = [=, self = *this](auto call) {
         return loop_on(memory, self, n,
-                       [=](void *dst, const void *src) { peer(dst, src, n); });
-    return loop_on(memory, self, n,
-                   [=](void *dst, const void *src) { self.run(dst, src, n); });
+                       [=](void *dst, const void *src) { call(dst, src, n); });
+    };
+    return peer != nullptr ? with(peer) : loop_of(*this, with);
 }
 
 // ---- the bits of a peer
@@ -191,7 +176,9 @@ size_t differ(const Peer &peer, Data data)
     const std::vector<unsigned char> src = data_for(operation, data);
     std::vector<unsigned char> theirs(operation.bytes_written(differ_n)), ours = theirs;
     peer.run(theirs.data(), src.data(), differ_n);
-    operation.run(ours.data(), src.data(), differ_n);
+    loop_of(operation, [&](auto call) {
+        return [&, call](size_t) { call(ours.data(), src.data(), differ_n); };
+    })(1);
     const taper_dtype to = operation.op == Op::widen ? TAPER_F32 : operation.type;
     return counts[{peer.run, data}] =
                count_different(theirs, ours, taper_dtype_bits(to));
