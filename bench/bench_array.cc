@@ -54,20 +54,23 @@ static bool in_figures(const Operation &operation)
 static std::vector<size_t> sizes_of(const Operation &operation,
                                     const Implementation &by)
 {
-    std::vector<size_t> all(std::begin(sizes), std::end(sizes));
-    if (operation.op == Op::fill) // as many bytes whatever the type
+    const bool slow = by.name == "scalar";
+    std::vector<size_t> all;
+    if (in_figures(operation)) {
+        for (int log = 8; log <= 28; log++) {
+            const size_t n = size_t(1) << log;
+            const bool large = log > 22 && log != 27; // beyond caches, but for a goal
+            if (operation.traffic(n) <= size_t(1) << 30 && !(slow && large))
+                all.push_back(n);
+        }
+        return all;
+    }
+    all.assign(std::begin(sizes), std::end(sizes));
+    if (!slow)
+        all.push_back(size_t(1) << 24); // the largest of peers.py
+    if (operation.op == Op::fill)       // as many bytes whatever the type
         for (size_t &n : all)
             n = n * 32 / taper_dtype_bits(operation.type);
-    if (!in_figures(operation))
-        return all;
-    const bool slow = by.name == "scalar";
-    all.clear();
-    for (int log = 8; log <= 28; log++) {
-        const size_t n = size_t(1) << log;
-        const bool large = log > 22 && log != 27; // beyond the caches, but for a goal
-        if (operation.traffic(n) <= size_t(1) << 30 && !(slow && large))
-            all.push_back(n);
-    }
     return all;
 }
 

@@ -17,14 +17,13 @@ import sys
 import runs
 
 GOALS = pathlib.Path(__file__).with_name("goals.json")
-ISAS = {"avx512", "avx2", "neon", "scalar"}
 
 
 def summaries(run):
     """{row: {counter: value}} of a runs.Run."""
     values = {}
     for name, row in run.rows.items():
-        best = {"one_thread", "M"} if name.startswith("threads/") else {}
+        best = {"one_thread", "M"} if "threads" in name else {}
         values[name] = {
             counter: max(repetitions) if counter in best else row.median(counter)
             for counter, repetitions in row.values.items()
@@ -34,25 +33,37 @@ def summaries(run):
 
 # ---- peers
 
+ISAS = {"avx512", "avx2", "neon", "scalar"}
+OWN = ISAS | {"taper-python"}
+
+
+def long_name(short):
+    """ONNX's name of a type: "float8e5m2" for "f8e5m2"."""
+    names = {"bf16": "bfloat16", "f32": "float", "u32": "float"}  # one width, one fill
+    return names.get(short) or "float" + short.removeprefix("f")
+
 
 def peer_row(row, peer):
-    """The row of a peer that belongs to a row of taper."""
+    """The row of a peer, which may not be there, for a row of taper."""
     parts = row.split("/")
     if parts[0] == "call":  # beside the function that moves the same bytes
-        op = "fill" if peer == "memset" else "copy"
-        return f"call/{op}/u32/{peer}/{parts[-1]}"
-    parts[-1 if parts[0] == "layout" else -2] = peer
+        return f"call/{'fill' if peer == 'memset' else 'copy'}/u32/{peer}/{parts[-1]}"
+    if parts[0] == "layout":
+        return "/".join([*parts[:-1], peer])
+    if parts[0] == "threads":
+        _, op, short, threads, n = parts
+        return f"{op}/{long_name(short)}/{peer}/{n}/threads:{threads}"
+    parts[-2] = peer
     return "/".join(parts)
 
 
-def times_as_fast(row, other, values):
-    """Time of `other` / time of `row`; None if one of them did not run. Each has been
-    compared with memcpy() in its own rounds, which leaves out what else the machine was
-    doing."""
-    ours, theirs = values.get(row), values.get(other)
+def times_as_fast(ours, theirs):
+    """Time of a peer's row / time of ours; None if one of them is. Each was compared with
+    memcpy() in its own rounds, which leaves out what else the machine was doing."""
     if ours is None or theirs is None:
         return None
-    if "M" in ours and "M" in theirs:
+    traffic = [c["bytes_per_second"] * c["real_time"] for c in (ours, theirs)]
+    if "M" in ours and "M" in theirs and abs(traffic[0] / traffic[1] - 1) < 0.01:
         return ours["M"] / theirs["M"]
     return theirs["real_time"] / ours["real_time"]
 
@@ -60,22 +71,19 @@ def times_as_fast(row, other, values):
 def peers_of(row, values):
     """{peer: how many times as fast as it taper is, and how many of 2^20 elements it
     gives other bits, of random patterns and of ordinary numbers}."""
-    parts = row.split("/")
-    if parts[0] not in ("fill", "copy", "narrow", "widen", "layout"):
+    if row not in values or row.split("/")[0] in ("call", "data"):
         return {}
-    at = len(parts) - (1 if parts[0] == "layout" else 2)
+    before, after = peer_row(row, "\0").split("\0")
     found = {}
-    for other, counters in values.items():
-        theirs = other.split("/")
-        same = len(theirs) == len(parts) and all(
-            i == at or theirs[i] == parts[i] for i in range(len(parts))
-        )
-        if same and theirs[at] not in ISAS and not theirs[at].isdigit():
-            found[theirs[at]] = {
-                "ratio": times_as_fast(row, other, values),
-                "differ": counters.get("differ"),
-                "differ_normal": counters.get("differ_normal"),
-            }
+    for other, theirs in values.items():
+        if other.startswith(before) and other.endswith(after):
+            peer = other[len(before) : len(other) - len(after)]
+            if peer not in OWN and not peer.isdigit() and "/" not in peer:
+                found[peer] = {
+                    "ratio": times_as_fast(values[row], theirs),
+                    "differ": theirs.get("differ"),
+                    "differ_normal": theirs.get("differ_normal"),
+                }
     return found
 
 
@@ -107,7 +115,7 @@ def measured(row, measure, values):
     if measure in ("x peer", "x exact peer"):
         return least_ratio(peers_of(row, values), "exact" in measure)
     if measure.startswith("x "):
-        return times_as_fast(row, peer_row(row, measure[2:]), values)
+        return times_as_fast(counters, values.get(peer_row(row, measure[2:])))
     if measure.startswith("ns over "):
         other = values.get(peer_row(row, measure[8:]))
         return other and counters["real_time"] - other["real_time"]
