@@ -79,6 +79,7 @@ void describe(const std::vector<std::string> &arguments)
     benchmark::AddCustomContext("command", command);
     benchmark::AddCustomContext("compiler", TAPER_BENCH_COMPILER);
     benchmark::AddCustomContext("flags", TAPER_BENCH_FLAGS);
+    benchmark::AddCustomContext("peers", TAPER_BENCH_PEERS);
     benchmark::AddCustomContext("isa", taper_isa());
 
     std::ifstream cpus("/proc/cpuinfo");
