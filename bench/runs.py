@@ -1,8 +1,12 @@
-"""runs.py - reads what --benchmark_out wrote: every repetition of every row."""
+"""runs.py - reads what --benchmark_out wrote: every repetition of every row.
+
+python runs.py RUN.json... >ALL.json    makes one run of several, as its repetitions
+"""
 
 import dataclasses
 import json
 import statistics
+import sys
 
 
 @dataclasses.dataclass
@@ -11,6 +15,7 @@ class Row:
 
     name: str
     values: dict
+    label: str = ""
 
     def median(self, counter):
         values = self.values.get(counter)
@@ -33,9 +38,9 @@ class Row:
 
     @property
     def traffic(self):
-        """Bytes read and written by one call."""
-        rate = self.median("bytes_per_second")
-        return None if rate is None else rate * self.median("real_time") * 1e-9
+        """Bytes read and written by one call: the same in every repetition."""
+        rates = self.values.get("bytes_per_second")
+        return rates[0] * self.values["real_time"][0] * 1e-9 if rates else None
 
 
 @dataclasses.dataclass
@@ -79,12 +84,30 @@ def parse(content):
     # Runs come in random order; families are numbered as they were registered.
     for entry in sorted(wanted, key=lambda entry: entry.get("family_index", 0)):
         name = entry.get("run_name", entry["name"]).removesuffix("/manual_time")
-        row = rows.setdefault(name, Row(name, {}))
+        row = rows.setdefault(name, Row(name, {}, entry.get("label", "")))
         for key, value in numbers(entry).items():
             row.values.setdefault(key, []).append(value)
     return Run(content.get("context", {}), rows)
 
 
-def read(path):
+def read_json(path):
     with open(path, encoding="utf-8") as file:
-        return parse(json.load(file))
+        return json.load(file)
+
+
+def read(path):
+    return parse(read_json(path))
+
+
+def main():
+    if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
+        sys.exit(__doc__)
+    contents = [read_json(path) for path in sys.argv[1:]]
+    entries = [entry for content in contents for entry in content["benchmarks"]]
+    json.dump(
+        {"context": contents[0]["context"], "benchmarks": entries}, sys.stdout, indent=1
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -51,18 +51,22 @@ def entries(name, n, traffic, times, **counters):
                 },
             }
         )
-    median = {**made[0], "run_type": "aggregate", "aggregate_name": "median", "real_time": 7e9}
+    median = {
+        **made[0],
+        "run_type": "aggregate",
+        "aggregate_name": "median",
+        "real_time": 7e9,
+    }
     return [*made, median]
+
+
+def write_run(path, *rows, **context):
+    content = {"context": {**CONTEXT, **context}, "benchmarks": sum(rows, [])}
+    path.write_text(json.dumps(content))
+    return path
 
 
 @pytest.fixture
 def write(tmp_path):
     """Writes a run; returns its path."""
-
-    def write(name, *rows, **context):
-        path = tmp_path / name
-        content = {"context": {**CONTEXT, **context}, "benchmarks": sum(rows, [])}
-        path.write_text(json.dumps(content))
-        return path
-
-    return write
+    return lambda name, *rows, **context: write_run(tmp_path / name, *rows, **context)
