@@ -12,6 +12,7 @@ enum { CLI_OK = 0, CLI_DIFFERS = 1, CLI_USAGE = 2, CLI_FAILED = 3 };
  * code. */
 typedef int cli_run(int argc, char **argv);
 
+cli_run cli_bench;
 cli_run cli_convert;
 cli_run cli_info;
 cli_run cli_ls;
@@ -32,6 +33,10 @@ char *cli_printable(char *text);
  * memory these end the program, so they are for the time before there is any output. */
 void *cli_alloc(size_t count, size_t size);
 char *cli_copy(const char *text);
+
+/* The value of the first line of /proc/cpuinfo that begins with `field`, for free();
+ * NULL if there is none. */
+char *cli_cpuinfo(const char *field);
 
 bool cli_ends_with(const char *text, const char *end);
 

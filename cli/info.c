@@ -26,37 +26,43 @@ static const char *const features[] = {
     "asimdhp",  "bf16",     "sve",         "sve2",
 };
 
-static void print_cpu(void)
+char *cli_cpuinfo(const char *field)
 {
     FILE *const file = fopen("/proc/cpuinfo", "r");
-    char *line = NULL;
+    char *line = NULL, *value = NULL;
     size_t size = 0;
-    bool model = false, flags = false;
-
-    while (file != NULL && !(model && flags) && getline(&line, &size, file) > 0) {
-        char *const colon = strchr(line, ':');
-        if (colon == NULL)
-            continue;
-        if (!model && strncmp(line, "model name", 10) == 0) {
-            model = true;
-            printf("CPU                %s", colon + 2);
-        } else if (!flags && (strncmp(line, "flags", 5) == 0 ||
-                              strncmp(line, "Features", 8) == 0)) {
-            flags = true;
-            printf("features          ");
-            for (char *word = strtok(colon + 1, " \n"); word != NULL;
-                 word = strtok(NULL, " \n"))
-                for (size_t i = 0; i < sizeof features / sizeof *features; i++)
-                    if (strcmp(word, features[i]) == 0)
-                        printf(" %s", word);
-            printf("\n");
-        }
+    while (file != NULL && value == NULL && getline(&line, &size, file) > 0) {
+        const char *const colon = strchr(line, ':');
+        if (colon != NULL && strncmp(line, field, strlen(field)) == 0)
+            value = cli_copy(colon + 1 + strspn(colon + 1, " "));
     }
-    if (!flags)
-        printf("features           unknown: /proc/cpuinfo does not tell\n");
+    if (value != NULL)
+        value[strcspn(value, "\n")] = '\0';
     free(line);
     if (file != NULL)
         fclose(file);
+    return value;
+}
+
+static void print_cpu(void)
+{
+    char *const model = cli_cpuinfo("model name");
+    char *flags = cli_cpuinfo("flags");
+    if (flags == NULL)
+        flags = cli_cpuinfo("Features");
+    if (model != NULL)
+        printf("CPU                %s\n", model);
+    printf("features          ");
+    if (flags == NULL)
+        printf(" unknown: /proc/cpuinfo does not tell");
+    for (char *word = flags == NULL ? NULL : strtok(flags, " "); word != NULL;
+         word = strtok(NULL, " "))
+        for (size_t i = 0; i < sizeof features / sizeof *features; i++)
+            if (strcmp(word, features[i]) == 0)
+                printf(" %s", word);
+    printf("\n");
+    free(flags);
+    free(model);
 }
 
 int cli_info(int argc, char **argv)

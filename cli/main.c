@@ -13,6 +13,7 @@ static const struct {
     const char *summary;
     cli_run *run;
 } commands[] = {
+    {"bench", "measure how fast this machine is, beside memcpy", cli_bench},
     {"convert", "cast the tensors of a safetensors file or folder", cli_convert},
     {"info", "what this CPU and this build of taper can do", cli_info},
     {"ls", "list the tensors of safetensors files", cli_ls},

@@ -1,6 +1,7 @@
 /* progress.c - see progress.h. */
 #include "progress.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -10,7 +11,9 @@
 
 void progress_start(struct progress *p, uint64_t total, bool quiet)
 {
-    *p = (struct progress){!quiet && isatty(STDERR_FILENO), total, 0, cli_seconds()};
+    *p = (struct progress){.shown = !quiet && isatty(STDERR_FILENO),
+                           .total = total,
+                           .start = cli_seconds()};
 }
 
 void progress_draw(const struct progress *p, uint64_t done)
@@ -22,11 +25,15 @@ void progress_draw(const struct progress *p, uint64_t done)
 
     const double part = (double)done / (double)p->total;
     const unsigned long left = (unsigned long)(seconds * (1 / part - 1) + 0.5);
-    char text[160];
-    const int length = snprintf(
-        text, sizeof text, " %3.0f%%  %.2f of %.2f GB  %.2f GB/s  %lu:%02lu left",
-        100 * part, (double)done * 1e-9, (double)p->total * 1e-9,
-        (double)done * 1e-9 / seconds, left / 60, left % 60);
+    char amount[80], text[160];
+    if (p->counts)
+        snprintf(amount, sizeof amount, "%" PRIu64 " of %" PRIu64, done, p->total);
+    else
+        snprintf(amount, sizeof amount, "%.2f of %.2f GB  %.2f GB/s",
+                 (double)done * 1e-9, (double)p->total * 1e-9,
+                 (double)done * 1e-9 / seconds);
+    const int length = snprintf(text, sizeof text, " %3.0f%%  %s  %lu:%02lu left",
+                                100 * part, amount, left / 60, left % 60);
 
     struct winsize window;
     int room = 80;

@@ -9,6 +9,7 @@ struct progress {
     bool shown; /* the standard error is a terminal, and nobody asked for quiet */
     uint64_t total, before; /* bytes in all, and of the files already done */
     double start;
+    bool counts; /* things, not bytes */
 };
 
 void progress_start(struct progress *p, uint64_t total, bool quiet);

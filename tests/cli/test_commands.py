@@ -9,7 +9,7 @@ import pytest
 import checkpoint
 from conftest import PROGRAM
 
-COMMANDS = ["convert", "info", "ls", "verify"]
+COMMANDS = ["bench", "convert", "info", "ls", "verify"]
 
 
 def test_help(taper):

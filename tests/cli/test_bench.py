@@ -1,0 +1,225 @@
+"""taper bench: its rows, its file and its refusals. How fast anything is depends on the
+machine, and is not tested."""
+
+import json
+import os
+import re
+import resource
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from conftest import PROGRAM
+
+NARROW = [
+    "float16",
+    "bfloat16",
+    "float8e4m3fn",
+    "float8e5m2",
+    "float8e4m3fnuz",
+    "float8e5m2fnuz",
+    "float8e8m0",
+    "float4e2m1",
+]
+BITS = {"float": 32, "float16": 16, "bfloat16": 16, "float4e2m1": 4}  # of the rest, 8
+
+
+def traffic(op, kind, n):
+    """Bytes read and written, from the definition of the operations."""
+    bits = BITS.get(kind, 8)
+    return n * (bits + {"fill": 0, "copy": bits, "narrow": 32, "widen": 32}[op]) / 8
+
+
+def rows(done):
+    """The lines of the table, in words."""
+    ops = ("fill ", "copy ", "narrow ", "widen ")
+    return [line.split() for line in done.stdout.splitlines() if line.startswith(ops)]
+
+
+@pytest.fixture
+def isas(taper):
+    (line,) = re.findall(r"can be used here +(.*)", taper("info").stdout)
+    return line.split()
+
+
+def test_everything(taper):
+    """Without a choice it is all operations and types, with the best instruction set."""
+    done = taper("bench", "--size", "4K")
+    casts = [(op, kind) for op in ("narrow", "widen") for kind in NARROW]
+    found = [tuple(row[:5]) for row in rows(done)]
+    best = found[0][2]
+    assert found == [
+        (op, kind, best, "1", "4K") for op, kind in [("fill", "float"), ("copy", "float"), *casts]
+    ]
+    first, second = done.stdout.splitlines()[:2]
+    (version,) = re.findall(r"taper (.*)", taper("--version").stdout)
+    assert first.startswith(f"taper {version}, ")
+    assert re.search(rf", {best}, threads 1, 0\.00 GB of memory$", first)
+    assert second.split() == ["op", "type", "isa", "threads", "size", "GB/s", "spread", "el/cycle"]
+    assert done.stdout.splitlines()[-1].startswith("18 rows, ")
+    assert done.stderr == ""
+
+
+def test_columns(taper):
+    for row in rows(taper("bench", "--op", "fill,copy,narrow", "--to", "bf16", "--size", "64K")):
+        assert float(row[5]) > 0 and row[6][-1] == "%" and float(row[6][:-1]) >= 0
+        assert row[7] == "-" or 0 < float(row[7]) < 1000
+        assert float(row[8]) > 0
+        assert row[9:] == ["x", "memset" if row[0] == "fill" else "memcpy"]
+
+
+def test_choices(taper, isas):
+    """--to alone narrows, --from alone widens; types are spelled as everywhere."""
+
+    def chosen(*arguments):
+        return [tuple(row[:2]) for row in rows(taper("bench", "--size", "4K", *arguments))]
+
+    assert chosen("--to", "F8_E4M3") == [("narrow", "float8e4m3fn")]
+    assert chosen("--from", "bfloat16,f4") == [("widen", "bfloat16"), ("widen", "float4e2m1")]
+    assert chosen("--to", "f16", "--from", "bf16") == [("narrow", "float16"), ("widen", "bfloat16")]
+    assert chosen("--op", "copy,narrow", "--to", "f16") == [("copy", "float"), ("narrow", "float16")]
+    assert [kind for _, kind in chosen("--op", "widen")] == NARROW
+    done = taper("bench", "--op", "fill", "--size", "4K", "--isa", "all")
+    assert [row[2] for row in rows(done)] == isas
+    done = taper("bench", "--op", "fill", "--size", "4K", env={"TAPER_ISA": "scalar"})
+    assert [row[2] for row in rows(done)] == ["scalar"]
+
+
+def test_sizes(taper):
+    done = taper("bench", "--op", "copy", "--size", "1536,2K:40K,1M")
+    assert [row[4] for row in rows(done)] == ["1536", "2K", "8K", "32K", "1M"]
+
+
+def test_threads(taper):
+    """As many as there are CPUs."""
+    done = taper("bench", "--op", "copy", "--size", "4M", "--threads", "1")
+    if os.cpu_count() > 1:
+        if "threads of a call  1\n" in taper("info", env={"OMP_NUM_THREADS": "2"}).stdout:
+            pytest.skip("this build has one thread")
+        done = taper("bench", "--op", "copy", "--size", "4M", "--threads", "1,2")
+        assert [row[3] for row in rows(done)] == ["1", "2"]
+    assert f"threads {'1+2' if os.cpu_count() > 1 else 1}, " in done.stdout
+    done = taper("bench", "--threads", str(os.cpu_count() + 1), code=2)
+    assert "is not a number of threads that this machine has" in done.stderr
+
+
+def test_json(taper, tmp_path, isas):
+    """The file has every row of the table, and figures that agree with each other."""
+    path = tmp_path / "run.json"
+    done = taper("bench", "--size", "4K,1M", "--isa", isas[0], "--json", path)
+    content = json.loads(path.read_text())
+    context, entries = content["context"], content["benchmarks"]
+    assert context["executable"] == "taper bench" and context["num_cpus"] == os.cpu_count()
+    assert f"taper {context['taper']}, {context['cpu']}, " in done.stdout
+    assert all(cache["size"] > 0 and cache["level"] > 0 for cache in context["caches"])
+    assert len(entries) == len(rows(done)) == 36
+    for entry, row in zip(entries, rows(done), strict=True):
+        op, kind, isa, n = entry["name"].split("/")
+        assert [op, kind, isa] == row[:3] and entry["run_name"] == entry["name"]
+        asked = {"4K": 4096, "1M": 1 << 20}[row[4]]
+        assert 0.98 * asked <= traffic(op, kind, int(n)) <= asked
+        seconds = entry["real_time"] * 1e-9
+        speed = entry["bytes_per_second"]
+        assert speed * seconds == pytest.approx(traffic(op, kind, int(n)))
+        assert entry["items_per_second"] * seconds == pytest.approx(int(n))
+        assert speed * 1e-9 == pytest.approx(float(row[5]), abs=0.006)
+        assert entry["memset" if op == "fill" else "M"] == pytest.approx(float(row[8]), abs=0.006)
+        assert entry["threads"] == 1 and entry["iterations"] >= 3 and entry["spread"] >= 0
+        assert entry.get("el/cycle", 1) > 0
+    assert os.listdir(tmp_path) == ["run.json"]
+
+
+def test_json_is_not_replaced(taper, tmp_path):
+    path = tmp_path / "run.json"
+    path.write_text("mine")
+    short = ("bench", "--op", "fill", "--size", "4K", "--json", path)
+    assert taper(*short, code=2).stderr == f"taper: {path}: exists; --force replaces it\n"
+    assert path.read_text() == "mine"
+    taper(*short, "--force")
+    assert len(json.loads(path.read_text())["benchmarks"]) == 1
+
+
+def test_json_cannot_be_written(taper, tmp_path):
+    path = tmp_path / "none" / "run.json"
+    done = taper("bench", "--op", "fill", "--size", "4K", "--json", path, code=3)
+    assert f"{path}: the folder {path.parent} cannot be opened: No such file" in done.stderr
+    assert done.stdout == ""
+
+
+def test_no_memory(taper):
+    """Said before anything is measured."""
+    done = taper("bench", "--size", "4K:4096G", code=3)
+    assert re.search(
+        r"^taper: these sizes need \d{4}\.\d\d GB of memory, and [\d.]+ GB are available: "
+        r"choose a smaller --size$",
+        done.stderr,
+    )
+    assert done.stdout == ""
+
+
+def test_memory_limit(taper):
+    """What the system has and does not give."""
+    def limit():
+        resource.setrlimit(resource.RLIMIT_AS, (400 << 20, 400 << 20))
+
+    if b"__asan_init" in Path(PROGRAM).read_bytes():
+        pytest.skip("the address sanitizer needs more address space than this")
+    done = taper("bench", "--size", "512M", code=3, preexec_fn=limit)
+    assert "GB of memory: Cannot allocate memory: choose a smaller --size" in done.stderr
+
+
+def test_interrupt(tmp_path):
+    """Ends by the signal, and leaves no file."""
+    path = tmp_path / "run.json"
+    arguments = [PROGRAM, "bench", "--size", "4K:64K", "--json", path]
+    with subprocess.Popen(arguments, stdout=subprocess.PIPE) as process:
+        while not process.stdout.readline().startswith(b"fill"):
+            pass
+        start = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+    assert process.returncode == -signal.SIGINT and time.monotonic() - start < 20
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    "arguments, fault",
+    [
+        (["x"], "takes no argument, but got 'x'"),
+        (["--op", "cast"], "--op 'cast' is not an operation: fill, copy, narrow, widen or all"),
+        (["--op", "fill,"], "--op '' is not an operation"),
+        (["--op", ""], "--op '' is not an operation"),
+        (["--to", "f17"], "--to 'f17' is not a type to narrow to, such as bf16 or f8_e4m3, or all"),
+        (["--to", "bf16,f64"], "--to 'f64' is not a type to narrow to"),
+        (["--from", "float"], "--from 'float' is not a type to widen from"),
+        (["--from", "i8"], "--from 'i8'"),
+        (["--size", "4"], "--size '4' is not a size from 1K to 4096G"),
+        (["--size", "1023"], "--size '1023'"),
+        (["--size", "4097G"], "--size '4097G'"),
+        (["--size", "4KB"], "--size '4KB'"),
+        (["--size", "4T"], "--size '4T'"),
+        (["--size", "-4K"], "--size '-4K'"),
+        (["--size", "1.5M"], "--size '1.5M'"),
+        (["--size", "4K:"], "--size '4K:'"),
+        (["--size", ":4K"], "--size ':4K'"),
+        (["--size", "8K:4K"], "--size '8K:4K'"),
+        (["--size", "4K:8K:16K"], "--size '4K:8K:16K'"),
+        (["--size", "18446744073709551617K"], "--size '18446744073709551617K'"),
+        (["--isa", "sse9"], "--isa 'sse9' is not an instruction set that can be used here"),
+        (["--threads", "0"], "--threads '0' is not a number of threads"),
+        (["--threads", "two"], "--threads 'two'"),
+        (["--threads", "1x"], "--threads '1x'"),
+        (["--op", "fill", "--to", "bf16"], "--to is for --op narrow"),
+        (["--op", "narrow", "--from", "bf16"], "--from is for --op widen"),
+        (["--force"], "--force is for --json"),
+        (["--nonsense"], "unrecognized option '--nonsense'"),
+        (["--json"], "requires an argument"),
+    ],
+)
+def test_wrong_usage(taper, tmp_path, arguments, fault):
+    done = taper("bench", *arguments, code=2, cwd=tmp_path)
+    assert fault in done.stderr and "'taper bench --help' tells how" in done.stderr
+    assert done.stdout == ""
