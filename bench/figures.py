@@ -43,7 +43,6 @@ FIXED = {
     "memcpy": ("ink", "", DASHES[1], 1.4),
     "memset": ("ink", "", DASHES[2], 1.4),
 }
-PEERS = ("vermillion", "purple", "orange", "green", "ink")
 
 plt.rcParams.update(
     {
@@ -96,15 +95,12 @@ def dark_style(scope="svg"):
 
 def styles(labels):
     """{label: (colour, marker, dash, width)}"""
-    chosen, others = {}, 0
-    for label in labels:
-        if label in FIXED:
-            chosen[label] = FIXED[label]
-            continue
-        colour = PEERS[others % len(PEERS)]
-        dash = DASHES[1 + others % (len(DASHES) - 1)]
-        chosen[label] = (colour, MARKERS[others % len(MARKERS)], dash, 1.2)
-        others += 1
+    chosen = {label: FIXED[label] for label in labels if label in FIXED}
+    taken = {colour for colour, *_ in chosen.values()}
+    free = [colour for colour in COLOURS if colour not in taken]
+    for k, label in enumerate(label for label in labels if label not in FIXED):
+        dash = DASHES[1 + k % (len(DASHES) - 1)]
+        chosen[label] = (free[k % len(free)], MARKERS[k % len(MARKERS)], dash, 1.2)
     return chosen
 
 
@@ -336,7 +332,7 @@ def bars(name, title, groups, x_label, log=True, beside=False):
     if log:
         axes.set_xscale("log")
         low, high = min(values) / 1.15, max(values) * 1.1
-        steps = (1, 1.5, 2, 3, 5, 7) if high / low < 4 else (1, 2, 5)
+        steps = (1, 1.2, 1.5, 2, 3, 5, 7) if high / low < 4 else (1, 2, 5)
         if high / low > 100:
             steps = (1,)
         axes.set_xlim(low, high)

@@ -11,217 +11,30 @@ matplotlib.
 
 import argparse
 import collections
-import dataclasses
-import html
 import pathlib
-import re
 import sys
 
 import figures
 import goals
 import runs
 from figures import Bar, Line, number
+from page import Page, details, escape, grid, table
+from subjects import (
+    ISAS,
+    KEYS,
+    LEVELS,
+    LIMITS,
+    OURS_IN_PYTHON,
+    Machine,
+    Subjects,
+    faster,
+    faster_range,
+    key_rows,
+    label_of,
+    wrong,
+)
 
-ISAS = ("avx512", "avx2", "neon", "scalar")
-OURS_IN_PYTHON = "taper-python"
-SUBJECTS = ("narrow", "widen", "cast", "fill", "copy")
-LIMITS = ("memcpy", "memset")  # which do something else: no peers
-LEVELS = ("L2", "L3", "memory")
-
-# What the first screen and the picture show.
-KEYS = {
-    "float32 to bfloat16": ("narrow", "bfloat16"),
-    "float32 to float16": ("narrow", "float16"),
-    "float32 to float8e4m3fn": ("narrow", "float8e4m3fn"),
-    "bfloat16 to float32": ("widen", "bfloat16"),
-    "float8e4m3fn to float32": ("widen", "float8e4m3fn"),
-    "fill, 4 bytes": ("fill", "float"),
-    "copy, 4 bytes": ("copy", "float"),
-}
-
-
-# ---- rows by what they are of --------------------------------------------------------------
-
-
-@dataclasses.dataclass
-class Point:
-    n: int
-    row: runs.Row
-
-
-class Table:
-    """Rows `<op>/<type>/<implementation>/<n>` of one thread, as
-    {(op, type): {implementation: [points, by n]}}. Such rows may have a prefix."""
-
-    def __init__(self, run, prefix=""):
-        self.run = run
-        self.subjects = collections.defaultdict(dict)
-        for name, row in run.rows.items():
-            parts = name.removeprefix(prefix).split("/") if name.startswith(prefix) else ()
-            if len(parts) == 4 and parts[0] in SUBJECTS and parts[3].isdigit():
-                points = self.subjects[parts[0], parts[1]].setdefault(parts[2], [])
-                points.append(Point(int(parts[3]), row))
-        for implementations in self.subjects.values():
-            for points in implementations.values():
-                points.sort(key=lambda point: point.n)
-        first = list(KEYS.values()) + [
-            (op, kind) for op in SUBJECTS for o, kind in self.subjects if o == op
-        ]
-        self.subjects = {key: self.subjects[key] for key in first if key in self.subjects}
-
-    def row(self, subject, implementation, n):
-        for point in self.subjects.get(subject, {}).get(implementation, []):
-            if point.n == n:
-                return point.row
-        return None
-
-    def in_memory(self, subject, implementation, n, machine):
-        """The row of `n` elements, or else the largest whose bytes no cache holds."""
-        points = self.subjects.get(subject, {}).get(implementation, [])
-        largest = machine.largest(points, "memory")
-        return self.row(subject, implementation, n) or (largest and largest.row)
-
-    def ours(self, subject):
-        """The best instruction set that was measured, or the Python package."""
-        there = self.subjects.get(subject, {})
-        return next((name for name in (*ISAS, OURS_IN_PYTHON) if name in there), None)
-
-    def peers(self, subject):
-        return [
-            name
-            for name in self.subjects.get(subject, {})
-            if name not in (*ISAS, OURS_IN_PYTHON, *LIMITS)
-        ]
-
-    def copies(self, op):
-        """The name and the rows of the memset() or memcpy() that every figure shows."""
-        name, subject = ("memset", "fill") if op == "fill" else ("memcpy", "copy")
-        points = self.subjects.get((subject, "float"), {}).get(name, [])
-        return name, [point.row for point in points]
-
-
-class Machine:
-    def __init__(self, context):
-        self.context = context
-        self.caches = {}
-        for cache in context.get("caches", []):
-            if cache["type"] != "Instruction":
-                self.caches.setdefault(f"L{cache['level']}", cache["size"])
-        self.name = context.get("cpu", "this machine")
-
-    def level(self, traffic):
-        """The cache that holds the bytes of a call, or "memory" if they are twice what the
-        last one holds."""
-        for name, size in sorted(self.caches.items()):
-            if traffic <= size:
-                return name
-        largest = max(self.caches.values(), default=64 << 20)
-        return "memory" if traffic >= 2 * largest else None
-
-    def largest(self, points, level):
-        """Of the points whose bytes are in this level, the last."""
-        there = [point for point in points if self.level(point.row.traffic) == level]
-        return there[-1] if there else None
-
-
-def wrong(row):
-    """Elements of 2^20 whose bits are not ours, of random bits or of normal numbers."""
-    return max(row.median("differ") or 0, row.median("differ_normal") or 0)
-
-
-def has_m(*rows):
-    return all("M" in row.values for row in rows)
-
-
-def faster(ours, theirs):
-    """How many times as fast ours is. Each was compared with memcpy() in its own rounds,
-    which leaves out what else the machine was doing."""
-    return (
-        ours.median("M") / theirs.median("M")
-        if has_m(ours, theirs)
-        else ours.gbps / theirs.gbps
-    )
-
-
-def faster_range(ours, theirs):
-    """The least and the most that the repetitions give."""
-    counter = "M" if has_m(ours, theirs) else "bytes_per_second"
-    low, high = zip(ours.range(counter), theirs.range(counter))
-    return low[0] / high[1], high[0] / low[1]
-
-
-# ---- HTML ----------------------------------------------------------------------------------
-
-
-def escape(text):
-    return html.escape(str(text))
-
-
-def cell(content, tag="td", **attributes):
-    extra = "".join(f' {key.rstrip("_")}="{value}"' for key, value in attributes.items())
-    return f"<{tag}{extra}>{content}</{tag}>"
-
-
-def table(caption, head, body, tall=False):
-    """A table in a box of its own that scrolls. Cells are HTML; the first of each row is
-    its heading."""
-    heads = "".join(cell(escape(h), "th", scope="col") for h in head)
-    lines = "\n".join(
-        "<tr>" + cell(first, "th", scope="row") + "".join(cell(c) for c in rest) + "</tr>"
-        for first, *rest in body
-    )
-    return (
-        f'<div class="scroll{" tall" if tall else ""}" tabindex="0" role="region" '
-        f'aria-label="{escape(caption)}"><table><caption>{escape(caption)}</caption>\n'
-        f"<thead><tr>{heads}</tr></thead>\n<tbody>\n{lines}\n</tbody></table></div>"
-    )
-
-
-def details(summary, content):
-    return f"<details><summary>{escape(summary)}</summary>\n{content}\n</details>"
-
-
-class Page:
-    """Sections in order, and the figures that they show."""
-
-    def __init__(self):
-        self.sections = []  # (id, title, HTML)
-        self.files = {}
-
-    def figure(self, name, text, caption=""):
-        if text is None:
-            return ""
-        name = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
-        self.files[f"{name}.svg"] = figures.alone(text)
-        under = f"<figcaption>{caption}</figcaption>" if caption else ""
-        return f"<figure>{text}{under}</figure>"
-
-    def add(self, title, *content):
-        content = [part for part in content if part]
-        if content:
-            name = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
-            self.sections.append((name, title, "\n".join(content)))
-
-
-def grid(parts):
-    parts = [part for part in parts if part]
-    return f'<div class="figures">\n{"".join(parts)}\n</div>' if parts else ""
-
-
-# ---- the parts -----------------------------------------------------------------------------
-
-
-def label_of(subject):
-    op, kind = subject
-    kind = "float32" if kind == "float" else kind
-    if op == "narrow":
-        return f"float32 to {kind}"
-    if op == "widen":
-        return f"{kind} to float32"
-    if op == "cast":
-        to, _, of = kind.partition("_from_")
-        return f"{of} to {to}"
-    return f"{op} {kind}"
+# ---- the sections --------------------------------------------------------------------------
 
 
 def line_of(label, rows):
@@ -235,76 +48,62 @@ def line_of(label, rows):
     )
 
 
-def throughput_figure(name, data, subject, machine):
+def draw_throughput(page, prefix, data, subject, machine):
     implementations = data.subjects[subject]
     order = [n for n in (*ISAS, OURS_IN_PYTHON) if n in implementations] + data.peers(subject)
     series = [line_of(n, [point.row for point in implementations[n]]) for n in order]
-    copy, rows = data.copies(subject[0])
-    if copy not in order:
-        series.append(line_of(copy, rows))
+    series.append(line_of(*data.copies(subject[0])))
     marks = [(size, level) for level, size in machine.caches.items()]
-    return figures.lines(
-        name, label_of(subject), series, "bytes read and written by a call",
-        "GB/s, one thread", log_y=True, marks=marks,
+    return page.draw(
+        figures.lines, f"{prefix}-{'-'.join(subject)}", label_of(subject), series,
+        "bytes read and written by a call", "GB/s, one thread", log_y=True, marks=marks,
     )  # fmt: skip
 
 
 def add_throughput(page, data, machine, title, prefix, intro):
     shown, folded = [], []
     for subject in data.subjects:
-        name = f"{prefix}-{subject[0]}-{subject[1]}"
-        made = page.figure(name, throughput_figure(name, data, subject, machine))
+        made = draw_throughput(page, prefix, data, subject, machine)
         (shown if subject in KEYS.values() else folded).append(made)
     more = details(f"{len(folded)} more types", grid(folded)) if folded else ""
     if shown or folded:
         page.add(title, f"<p>{intro}</p>", grid(shown), more)
 
 
-def speedup_bars(data, subject, machine, levels=LEVELS):
+def speedup_bars(data, subject, machine):
     """Bars of how much faster we are than each peer; hatched if its bits are not ours."""
     ours = data.ours(subject)
+    points = data.subjects[subject].get(ours, [])
     made = []
-    if ours is None:
-        return made
-    points = data.subjects[subject][ours]
     for peer in data.peers(subject):
-        for level in levels:
+        for level in LEVELS:
             point = machine.largest(points, level)
             other = point and data.row(subject, peer, point.n)
-            if other:
-                low, high = faster_range(point.row, other)
-                note = f"{number(faster(point.row, other))}×"
-                if len(other.values["real_time"]) > 1:
-                    note += f" ({number(low)} to {number(high)})"
-                count = wrong(other)
-                made.append(
-                    Bar(
-                        f"{peer}: {count:,.0f} of 2²⁰ differ" if count else peer,
-                        level,
-                        faster(point.row, other),
-                        note,
-                        bool(count),
-                        {"L2": "purple", "L3": "orange", "memory": "blue"}[level],
-                    )  # fmt: skip
-                )
+            if not other:
+                continue
+            ratio, (low, high) = faster(point.row, other), faster_range(point.row, other)
+            note = f"{number(ratio)}×"
+            if len(other.values["real_time"]) > 1:
+                note += f" ({number(low)} to {number(high)})"
+            count = wrong(other)
+            group = f"{peer}: {count:,.0f} of 2²⁰ differ" if count else peer
+            colour = {"L2": "purple", "L3": "orange", "memory": "blue"}[level]
+            made.append(Bar(group, level, ratio, note, bool(count), colour))
     return made
 
 
 def add_peers(page, tables, machine):
     parts = []
     for prefix, title, data in tables:
-        made = []
-        for subject in data.subjects:
-            chart = speedup_bars(data, subject, machine)
-            if chart:
-                name = f"{prefix}-{subject[0]}-{subject[1]}"
-                text = figures.bars(
-                    name,
-                    label_of(subject),
-                    chart,
-                    "times as fast as the peer; right of 1 is faster",
-                )
-                made.append(page.figure(name, text))
+        charts = {subject: speedup_bars(data, subject, machine) for subject in data.subjects}
+        made = [
+            page.draw(
+                figures.bars, f"{prefix}-{'-'.join(subject)}", label_of(subject), chart,
+                "times as fast as the peer; right of 1 is faster",
+            )
+            for subject, chart in charts.items()
+            if chart
+        ]  # fmt: skip
         if made:
             parts += [f"<h3>{escape(title)}</h3>", grid(made)]
     if parts:
@@ -320,6 +119,7 @@ def add_peers(page, tables, machine):
 
 
 def exactness(tables):
+    """How many elements each peer makes otherwise, by type."""
     counts = {}  # subject: {peer: row}
     peers = []
     for _, _, data in tables:
@@ -359,49 +159,35 @@ def exactness(tables):
 
 
 def add_cold(page, run, machine):
-    """Rows cold/..., and first_touch/<pages>/<op>/<type>/<implementation>/<n>."""
-    data = Table(run, "cold/")
-    made = []
-    for subject in data.subjects:
-        name = f"cold-{subject[0]}-{subject[1]}"
-        made.append(page.figure(name, throughput_figure(name, data, subject, machine)))
+    data = Subjects(run, "cold/")
+    made = [
+        draw_throughput(page, "cold", data, subject, machine) for subject in data.subjects
+    ]
     if made:
         page.add(
             "From cold memory",
             "<p>The same when no call finds in a cache what the one before it left "
             "there.</p>",
-            grid(made[:2]),
-            details(f"{len(made) - 2} more", grid(made[2:])) if made[2:] else "",
+            grid(made[:3]),
+            details(f"{len(made) - 3} more types", grid(made[3:])) if made[3:] else "",
         )
-    groups = collections.defaultdict(list)
+
+
+def add_first_touch(page, run):
+    """Rows first_touch/<pages>/<op>/<type>/<implementation>/<n>."""
+    charts = collections.defaultdict(list)
     for name, row in run.rows.items():
         parts = name.split("/")
-        if parts[0] == "first_touch" and row.gbps:
-            pages, op, kind, who, n = parts[1:]
-            size = figures.si_bytes(row.traffic)
-            groups[pages].append(
-                Bar(
-                    f"{label_of((op, kind))}, {size}",
-                    who,
-                    row.gbps,
-                    number(row.gbps),
-                    False,
-                    "blue" if who in ISAS else "orange",
-                )  # fmt: skip
-            )
-    made = [
-        page.figure(
-            f"first-touch-{pages}",
-            figures.bars(
-                f"first-touch-{pages}",
-                pages.replace("_", " ").capitalize(),
-                chart,
-                "GB/s",
-                log=False,
-            ),
-        )  # fmt: skip
-        for pages, chart in groups.items()
-    ]
+        if parts[0] == "first_touch":
+            pages, op, kind, who, _ = parts[1:]
+            group = f"{label_of((op, kind))}, {figures.si_bytes(row.traffic)}"
+            colour = "blue" if who in ISAS else "orange"
+            charts[pages].append(Bar(group, who, row.gbps, number(row.gbps), False, colour))
+    made = []
+    for pages, chart in charts.items():
+        title = pages.replace("_", " ").capitalize()
+        name = f"first-touch-{pages}"
+        made.append(page.draw(figures.bars, name, title, chart, "GB/s", log=False))
     if made:
         page.add(
             "First touch",
@@ -411,84 +197,81 @@ def add_cold(page, run, machine):
         )
 
 
-def add_threads(page, run):
-    def series(kind, select):
-        groups = collections.defaultdict(lambda: collections.defaultdict(list))
-        for name, row in run.rows.items():
-            parts = name.split("/")
-            if parts[0] == kind and "one_thread" in row.values:
-                group, label = select(parts)
-                low, high = row.range("one_thread")
-                x = row.traffic
-                groups[group][label].append((x, high, low, high))
-        return groups
+def thread_gains(run, kind, group_and_label):
+    """{group: [lines]} of the rows of a kind: times as fast as one thread, by bytes."""
+    groups = collections.defaultdict(lambda: collections.defaultdict(list))
+    for name, row in run.rows.items():
+        parts = name.split("/")
+        if parts[0] == kind and "one_thread" in row.values:
+            group, label = group_and_label(parts)
+            low, high = row.range("one_thread")
+            groups[group][label].append((row.traffic, high, low, high))
+    return {
+        group: [Line(label, points) for label, points in labels.items()]
+        for group, labels in groups.items()
+    }
 
-    made = []
+
+def add_threads(page, run):
+    """Rows threads/<op>/<type>/<threads>/<n> and break_even/<op>/<type>/<bytes>."""
 
     def by_team(parts):
-        group = "fill and copy" if parts[1] in ("fill", "copy") else parts[1]
-        return (parts[3], group), parts[1] if group == "fill and copy" else parts[2]
+        _, op, kind, team, _ = parts
+        moves = op in ("fill", "copy")
+        return ("fill and copy" if moves else op, team), op if moves else kind
 
-    for (team, group), labels in series("threads", by_team).items():
-        name = f"threads-{group.replace(' ', '-')}-{team}"
-        made.append(
-            page.figure(
-                name,
-                figures.lines(
-                    name,
-                    f"{group}: {team} threads",
-                    [Line(k, v) for k, v in labels.items()],
-                    "bytes read and written by a call",
-                    "times as fast as one thread",
-                    one=True,
-                ),
-            )  # fmt: skip
+    traffic = "bytes read and written by a call"
+    made = [
+        page.draw(
+            figures.lines, f"threads-{op}-{team}", f"{op}: {team} threads", series, traffic,
+            "times as fast as one thread", one=True,
         )
-    even = series("break_even", lambda parts: ("", "/".join(parts[1:-1])))
-    for labels in even.values():
-        made.append(
-            page.figure(
-                "break-even",
-                figures.lines(
-                    "break-even",
-                    "From which size two threads pay",
-                    [Line(k, v) for k, v in labels.items()],
-                    "bytes read and written by a call",
-                    "two threads whatever the size: times as fast as one",
-                    one=True,
-                ),
-            )  # fmt: skip
+        for (op, team), series in thread_gains(run, "threads", by_team).items()
+    ]  # fmt: skip
+    made += [
+        page.draw(
+            figures.lines, "break-even", "From which size two threads pay", series, traffic,
+            "two threads whatever the size: times as fast as one", one=True,
         )
+        for series in thread_gains(
+            run, "break_even", lambda parts: ("", "/".join(parts[1:-1]))
+        ).values()
+    ]  # fmt: skip
     if made:
         page.add(
             "Threads",
-            "<p>How many times as fast several threads are, the fastest round of each. Two "
+            "<p>How many times as fast several threads are, the best of the repetitions. Two "
             "cores that share nothing give 2.</p>",
             grid(made),
         )
 
 
 def add_calls(page, run):
+    """Rows call/<op>/<type>/<instruction set, memcpy or memset>/<n>."""
     groups = collections.defaultdict(lambda: collections.defaultdict(list))
     libc = collections.defaultdict(list)
     for name, row in run.rows.items():
         parts = name.split("/")
         if parts[0] != "call" or len(parts) != 5 or not parts[4].isdigit():
             continue
-        op, kind, who, n = parts[1:]
+        _, op, kind, who, n = parts
         moves = op in ("fill", "copy")
-        labels = groups["fill and copy" if moves else op, who] if who in ISAS else libc
-        label = who if who not in ISAS else op if moves else kind
-        labels[label].append((int(n), row.median("real_time"), *row.range("real_time")))
+        point = (int(n), row.median("real_time"), *row.range("real_time"))
+        if who in ISAS:
+            labels = groups["fill and copy" if moves else op, who]
+            labels[op if moves else kind].append(point)
+        else:
+            libc[who].append(point)
     made = []
     for (op, isa), labels in groups.items():
-        name = f"call-{op.replace(' ', '-')}-{isa}"
         labels |= {k: v for k, v in libc.items() if k == "memcpy" or op == "fill and copy"}
         series = [Line(label, points) for label, points in labels.items()]
-        text = figures.lines(
-            name, f"{op}: {isa}", series, "elements of a call", "ns a call", bytes_x=False
-        )
-        made.append(page.figure(name, text))
+        made.append(
+            page.draw(
+                figures.lines, f"call-{op}-{isa}", f"{op}: {isa}", series,
+                "elements of a call", "ns a call", bytes_x=False,
+            )
+        )  # fmt: skip
     if made:
         page.add(
             "Tiny calls",
@@ -499,23 +282,22 @@ def add_calls(page, run):
 
 
 def add_data(page, run):
+    """Rows data/<type>/<instruction set>/<data>/<n>."""
     groups = collections.defaultdict(lambda: collections.defaultdict(dict))
     for name, row in run.rows.items():
         parts = name.split("/")
-        if parts[0] == "data" and len(parts) == 5 and "normal" in row.values:
-            kind, isa, data, n = parts[1:]
-            if data != "normal":
-                groups[int(n), isa][kind][data] = row.median("normal")
-    made = []
+        if parts[0] == "data" and parts[3] != "normal" and "normal" in row.values:
+            _, kind, isa, data, n = parts
+            groups[int(n), isa][kind][data] = row.median("normal")
     smallest = min((n for n, _ in groups), default=0)
-    for (n, isa), rows in groups.items():
-        if n == smallest:
-            name = f"data-{isa}"
-            text = figures.dots(
-                name, f"{isa}: {n:,} elements", list(rows.items()),
-                "time on normal numbers / time on these",
-            )  # fmt: skip
-            made.append(page.figure(name, text))
+    made = [
+        page.draw(
+            figures.dots, f"data-{isa}", f"{isa}: {n:,} elements", list(rows.items()),
+            "time on normal numbers / time on these",
+        )
+        for (n, isa), rows in groups.items()
+        if n == smallest
+    ]  # fmt: skip
     if made:
         page.add(
             "Does the data matter?",
@@ -526,48 +308,44 @@ def add_data(page, run):
         )
 
 
-def add_layouts(page, run, python):
-    """Layouts have rows layout/<change>/<type>/<threads>, of Python .../<implementation>."""
-    chart = []
+def layout_bars(run, python):
+    """Bars of rows layout/<change>/<type>/1, and layout/<change>/<type>/<implementation> of
+    Python, without those that say nothing."""
+    made = []
+
+    def add(parts, label, value, colour, differs=False):
+        group = " ".join(parts).replace("_", " ")
+        made.append(Bar(group, label, value, f"{number(value)}×", differs, colour))
+
     for name, row in run.rows.items():
-        parts = name.split("/")
-        if parts[0] != "layout" or parts[-1] != "1":
-            continue
-        group = "/".join(parts[1:-1]).replace("_", " ")
-        for label, counter, colour in (
-            ("plain loop", "plain loop", "orange"),
-            ("memcpy", "M", "ink"),
-        ):
-            value = row.median(counter)
-            if value:
-                chart.append(Bar(group, label, value, f"{number(value)}×", False, colour))
+        kind, *change, end = name.split("/")
+        if kind == "layout" and end == "1":
+            if "plain loop" in row.values:
+                add(change, "plain loop", row.median("plain loop"), "orange")
+            if "M" in row.values:
+                add(change, "memcpy", row.median("M"), "ink")
     for name, row in python.rows.items() if python else ():
-        parts = name.split("/")
-        ours = python.rows.get("/".join([*parts[:3], OURS_IN_PYTHON]))
-        if parts[0] != "layout" or len(parts) != 4 or parts[3] == OURS_IN_PYTHON or not ours:
-            continue
-        value = faster(ours, row)
-        group = "/".join(parts[1:3]).replace("_", " ")
-        chart.append(
-            Bar(group, parts[3], value, f"{number(value)}×", bool(wrong(row)), "purple")
+        kind, *change, who = name.split("/")
+        ours = python.rows.get("/".join(["layout", *change, OURS_IN_PYTHON]))
+        if kind == "layout" and ours and row is not ours and not who.startswith("threads:"):
+            add(change, who, faster(ours, row), "purple", bool(wrong(row)))
+    return made
+
+
+def add_layouts(page, run, python):
+    chart = layout_bars(run, python)
+    groups = list(dict.fromkeys(bar.group for bar in chart))
+    middle = (len(groups) + 1) // 2
+    halves = [half for half in (groups[:middle], groups[middle:]) if half]
+    made = [
+        page.draw(
+            figures.bars, f"layouts-{part}", "Layouts",
+            [bar for group in half for bar in chart if bar.group == group],
+            "times as fast as these; right of 1 is faster",
         )
-    if chart:
-        order = list(dict.fromkeys(bar.group for bar in chart))
-        chart.sort(key=lambda bar: order.index(bar.group))
-        half = (len(order) + 1) // 2
-        made = [
-            page.figure(
-                f"layouts-{k + 1}",
-                figures.bars(
-                    f"layouts-{k + 1}",
-                    "Layouts",
-                    [b for b in chart if b.group in some],
-                    "times as fast as these; right of 1 is faster",
-                ),
-            )  # fmt: skip
-            for k, some in enumerate((order[:half], order[half:]))
-            if some
-        ]
+        for part, half in enumerate(halves, 1)
+    ]  # fmt: skip
+    if made:
         page.add(
             "Layouts",
             "<p>A tensor copied into a contiguous one, one thread, beside the loop one would "
@@ -577,65 +355,27 @@ def add_layouts(page, run, python):
 
 
 def add_streams(page, run):
+    """Rows stream/<cast>/<bytes written>."""
     labels = collections.defaultdict(list)
     for name, row in run.rows.items():
         parts = name.split("/")
         if parts[0] == "stream" and "ordinary" in row.values:
-            low, high = row.range("ordinary")
-            labels[parts[1].replace("_from_", " from ")].append(
-                (int(parts[-1]), row.median("ordinary"), low, high)
-            )
+            point = (int(parts[-1]), row.median("ordinary"), *row.range("ordinary"))
+            labels[parts[1].replace("_from_", " from ")].append(point)
     if labels:
-        text = figures.lines(
-            "stream", "Stores past the caches", [Line(k, v) for k, v in labels.items()],
+        figure = page.draw(
+            figures.lines, "stream", "Stores past the caches",
+            [Line(label, points) for label, points in labels.items()],
             "bytes written by a call", "time of ordinary stores / time of these", one=True,
         )  # fmt: skip
         page.add(
             "Streaming stores",
             "<p>From which size stores that go past the caches pay: above 1.</p>",
-            grid([page.figure("stream", text)]),
+            grid([figure]),
         )
 
 
-@dataclasses.dataclass
-class Key:
-    """One line of the first screen."""
-
-    title: str
-    row: runs.Row  # ours
-    copy: str  # memcpy or memset
-    ratio: float  # its time / ours
-    exact: tuple  # (name, row, elements that differ) of the fastest peer with our bits
-    fastest: tuple  # of the fastest peer
-
-
-def key_rows(data, python, machine):
-    """What is shown of each key subject, as far as this run has it."""
-    found = []
-    for title, subject in KEYS.items():
-        isa = data.ours(subject)
-        point = isa and machine.largest(data.subjects[subject][isa], "memory")
-        if not point:
-            continue
-        peers = []
-        for source in filter(None, (data, python)):
-            for peer in source.peers(subject):
-                other = source.in_memory(subject, peer, point.n, machine)
-                if other:
-                    peers.append((peer, other, wrong(other)))
-        peers.sort(key=lambda peer: -peer[1].gbps)
-        memset = data.row(subject, "memset", point.n)
-        found.append(
-            Key(
-                title, point.row,
-                "memset" if memset else "memcpy",
-                # M is measured in the same rounds: what disturbs one side disturbs both.
-                faster(point.row, memset) if memset else point.row.median("M"),
-                next((peer for peer in peers if not peer[2]), None),
-                peers[0] if peers else None,
-            )
-        )  # fmt: skip
-    return found
+# ---- the first screen ----------------------------------------------------------------------
 
 
 def picture(keys, machine):
@@ -664,7 +404,7 @@ def picture(keys, machine):
 def beginning(page, keys, machine, missed):
     """The first screen: what was found."""
     if not keys:
-        return "<p class=lead>This run has no rows of arrays in memory.</p>"
+        return '<p class="lead">This run has no rows of arrays in memory.</p>'
     ratios = [key.ratio for key in keys]
     found = (
         f"On arrays that no cache holds, one thread of taper moves {number(min(ratios))} to "
@@ -715,50 +455,37 @@ def beginning(page, keys, machine, missed):
     )
 
 
-def add_rows(page, data_runs):
+def add_rows(page, named_runs):
+    """All that was measured."""
+    first = ("real_time", "bytes_per_second", "items_per_second", "rounds")
     parts = []
-    for title, run in data_runs:
-        known = ("real_time", "bytes_per_second", "items_per_second", "spread", "rounds")
-        others = list(
-            dict.fromkeys(
-                k for row in run.rows.values() for k in row.values if k not in known
-            )
-        )
+    for title, run in named_runs:
+        counters = dict.fromkeys(key for row in run.rows.values() for key in row.values)
+        others = [key for key in counters if key not in first]
         body = []
         for row in run.rows.values():
-            repeated = len(row.values.get("real_time", ())) > 1
-            spread = row.spread("real_time") if repeated else row.median("spread")
             items = row.median("items_per_second")
-            body.append(
-                [
-                    f"<code>{escape(row.name)}</code>",
-                    *(
-                        "" if value is None else number(value)
-                        for value in (
-                            row.median("real_time"),
-                            row.gbps,
-                            None if items is None else items * 1e-9,
-                        )
-                    ),
-                    "" if spread is None else f"{spread:.1%}",
-                    *("" if row.median(k) is None else number(row.median(k)) for k in others),
-                ]
-            )
+            values = [row.median("real_time"), row.gbps, items and items * 1e-9]
+            shown = ["" if value is None else number(value) for value in values]
+            shown.append(f"{row.spread('real_time'):.1%}")
+            shown += [
+                "" if key not in row.values else number(row.median(key)) for key in others
+            ]
+            body.append([f"<code>{escape(row.name)}</code>", *shown])
         head = ["row", "ns", "GB/s", "10⁹ elements/s", "spread", *others]
-        parts.append(
-            details(f"{title}: {len(body)} rows", table(title, head, body, tall=True))
-        )
+        everything = table(title, head, body, tall=True)
+        parts.append(details(f"{title}: {len(body)} rows", everything))
     page.add(
         "Every row",
         "<p>Medians of the repetitions. Spread: the slowest repetition less the fastest, as a "
-        "part of the median; of rows that were not repeated, the range of half of the "
-        "rounds. Ratios such as <code>one_thread</code> and <code>ordinary</code> are "
-        "explained in bench/README.md.</p>",
+        "part of the median. Ratios such as <code>one_thread</code> and "
+        "<code>ordinary</code> are explained in bench/README.md.</p>",
         *parts,
     )
 
 
 def goal_cell(cell):
+    """What was measured, the goal, and below them the fastest peer."""
     value, goal, peers = cell["value"], cell["goal"], cell["peers"]
     if value is None:
         text = '<span class="muted">not run</span>' + (f" / {goal:g}" if goal else "")
@@ -807,6 +534,7 @@ def add_goals(page, paths):
 
 
 def footer(machine, python, command):
+    """Where the figures are from."""
     context = machine.context
     python_context = python.context if python else {}
     versions = python_context.get("versions", {})
@@ -838,7 +566,7 @@ def build(paths, command=None):
     run = runs.read(paths[0])
     python = runs.read(paths[1]) if len(paths) > 1 else None
     machine = Machine(run.context)
-    data, python_data = Table(run), python and Table(python)
+    data, python_data = Subjects(run), python and Subjects(python)
     page = Page()
     add_throughput(
         page, data, machine, "Speed by size", "speed",
@@ -855,6 +583,7 @@ def build(paths, command=None):
             "Through the public calls of each package, into outputs that are there already.",
         )  # fmt: skip
     add_cold(page, run, machine)
+    add_first_touch(page, run)
     add_threads(page, run)
     add_calls(page, run)
     add_data(page, run)
@@ -908,7 +637,7 @@ def main():
     arguments = parser.parse_args()
     paths = [path for path in (arguments.run, arguments.peers) if path]
     if arguments.picture:
-        data, *rest = [Table(runs.read(path)) for path in paths]
+        data, *rest = [Subjects(runs.read(path)) for path in paths]
         machine = Machine(data.run.context)
         text = picture(key_rows(data, rest[0] if rest else None, machine), machine)
         if text is None:
