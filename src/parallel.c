@@ -49,13 +49,78 @@ taper_status taper_set_threshold_bytes(taper_threshold which, size_t bytes)
     return TAPER_OK;
 }
 
+/* ---- OpenMP, whose runtime computes with floats ----
+ *
+ * It must not trap where the host has exceptions unmasked, nor leave flags behind: it
+ * is called in the default environment, which the threads that it starts inherit. */
+
+#ifdef _OPENMP
+struct environment {
+    uint64_t control, flags; /* both in `control` where one register holds them */
+};
+
+static struct environment environment(void)
+{
+    struct environment e = {0, 0};
+#if defined(__x86_64__)
+    e.control = __builtin_ia32_stmxcsr();
+#elif defined(__aarch64__)
+    __asm__ volatile("mrs %0, fpcr" : "=r"(e.control));
+    __asm__ volatile("mrs %0, fpsr" : "=r"(e.flags));
+#endif
+    return e;
+}
+
+static void set_environment(struct environment e)
+{
+    const struct environment now = environment(); /* much cheaper than writing */
+    if (now.control == e.control && now.flags == e.flags)
+        return;
+#if defined(__x86_64__)
+    __builtin_ia32_ldmxcsr((unsigned)e.control);
+#elif defined(__aarch64__)
+    __asm__ volatile("msr fpcr, %0" : : "r"(e.control));
+    __asm__ volatile("msr fpsr, %0" : : "r"(e.flags));
+#endif
+}
+
+static struct environment use_default_environment(void)
+{
+    const struct environment host = environment();
+    struct environment own = host;
+#if defined(__x86_64__)
+    own.control = 0x1f80 | (host.control & 0x3f); /* all masked, to nearest; flags */
+#else
+    own.control = 0;
+#endif
+    set_environment(own);
+    return host;
+}
+
+static int openmp_max_threads(void)
+{
+    const struct environment host = use_default_environment();
+    const int threads = omp_get_max_threads();
+    set_environment(host);
+    return threads;
+}
+
+static bool in_parallel(void)
+{
+    const struct environment host = use_default_environment();
+    const bool inside = omp_in_parallel();
+    set_environment(host);
+    return inside;
+}
+#endif
+
 int taper_max_threads(void)
 {
     const int set = atomic_load_explicit(&max_threads, memory_order_relaxed);
     if (set > 0)
         return set;
 #ifdef _OPENMP
-    return omp_get_max_threads();
+    return openmp_max_threads();
 #else
     return 1;
 #endif
@@ -99,7 +164,7 @@ static size_t thread_limit(void)
     if (most <= 1 || atomic_load_explicit(&lent_run, memory_order_acquire) != NULL)
         return (size_t)most;
 #ifdef _OPENMP
-    if (atomic_load_explicit(&forked, memory_order_relaxed) || omp_in_parallel())
+    if (atomic_load_explicit(&forked, memory_order_relaxed) || in_parallel())
         return 1;
     return (size_t)most;
 #else
@@ -122,31 +187,6 @@ static void run_part(void *data, size_t index)
     w->run(w, begin, begin + (left < parts->size ? left : parts->size), parts->stream);
 }
 
-/* The flags of floating-point exceptions, with what else is in their register. */
-static uint64_t float_flags(void)
-{
-#if defined(__x86_64__)
-    return __builtin_ia32_stmxcsr();
-#elif defined(__aarch64__)
-    uint64_t flags;
-    __asm__ volatile("mrs %0, fpsr" : "=r"(flags));
-    return flags;
-#else
-    return 0;
-#endif
-}
-
-static void restore_float_flags(uint64_t flags)
-{
-    if (float_flags() == flags)
-        return;
-#if defined(__x86_64__)
-    __builtin_ia32_ldmxcsr((unsigned)flags);
-#elif defined(__aarch64__)
-    __asm__ volatile("msr fpsr, %0" : : "r"(flags));
-#endif
-}
-
 static void run_parts(struct parts *parts, size_t count)
 {
     taper_parallel_for *const run =
@@ -157,10 +197,15 @@ static void run_parts(struct parts *parts, size_t count)
         return;
     }
 #ifdef _OPENMP
+    const struct environment host = use_default_environment();
 #pragma omp parallel for num_threads((int)count) schedule(static, 1)
-#endif
     for (size_t i = 0; i < count; i++)
         run_part(parts, i);
+    set_environment(host);
+#else
+    for (size_t i = 0; i < count; i++)
+        run_part(parts, i);
+#endif
 }
 
 void taper_run(const struct taper_work *work)
@@ -173,9 +218,6 @@ void taper_run(const struct taper_work *work)
         run_part(&parts, 0);
         return;
     }
-    /* An OpenMP runtime that is asked for the first time starts, and computes with
-     * floats. */
-    const uint64_t flags = float_flags();
     const size_t parallel = taper_threshold_bytes(TAPER_PARALLEL_BYTES);
     if (traffic >= parallel) {
         /* A threshold below the default says that threads pay for less. */
@@ -194,5 +236,4 @@ void taper_run(const struct taper_work *work)
         run_part(&parts, 0);
     else
         run_parts(&parts, count);
-    restore_float_flags(flags);
 }
