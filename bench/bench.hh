@@ -114,12 +114,31 @@ void measure(benchmark::State &state, size_t n, size_t traffic, const Loop &subj
              std::vector<Rival> rivals = {}, Estimate estimate = Estimate::median,
              Memory memory = Memory::warm);
 
-// Where the next cold call reads and writes. Calls that follow each other are far
-// apart, so that no prefetch of one serves another.
-struct Place {
-    size_t read, written; // offsets in bytes
+// Where cold calls read and write, each somewhere else in the two arrays. Calls that
+// follow each other are far apart, so that no prefetch of one serves another.
+class Places
+{
+  public:
+    Places(size_t bytes_read, size_t bytes_written);
+
+    struct Place {
+        size_t read, written; // offsets in bytes
+    };
+    Place next() const
+    {
+        const size_t at = turn++ * 0x9e3779b1 % count; // an odd step comes to each
+        return {at * read, at * written};
+    }
+
+    size_t bytes_read() const // by all of them
+    {
+        return count * read;
+    }
+
+  private:
+    static size_t turn; // goes on from row to row: what was last used is in a cache
+    size_t read, written, count;
 };
-Place next_place(size_t bytes_read, size_t bytes_written);
 
 // A status that the benchmark does not expect ends the program: there is nothing to
 // time.

@@ -88,26 +88,28 @@ Loop memcpy_loop(size_t bytes, Memory memory)
     unsigned char *const to = destination();
     if (memory != Memory::cold)
         return loop([=] { std::memcpy(to, from, bytes); });
+    const Places places(bytes, bytes);
     return loop([=] {
-        const Place place = next_place(bytes, bytes);
+        const Places::Place place = places.next();
         std::memcpy(to + place.written, from + place.read, bytes);
     });
 }
 
 } // namespace
 
-Place next_place(size_t bytes_read, size_t bytes_written)
+size_t Places::turn = 0;
+
+static size_t whole_pages(size_t bytes)
 {
     constexpr size_t page = 4096;
-    const auto slot = [](size_t bytes) { return (bytes + page - 1) / page * page; };
-    const size_t read = slot(bytes_read), written = slot(bytes_written);
-    // A power of two, so that an odd step comes to each of them.
-    size_t slots = 1;
-    while (2 * slots * read <= buffer_bytes && 2 * slots * written <= 2 * buffer_bytes)
-        slots *= 2;
-    static size_t turn = 0; // goes on from row to row: what was last used is in a cache
-    const size_t at = turn++ * 0x9e3779b1 % slots;
-    return {at * read, at * written};
+    return (bytes + page - 1) / page * page;
+}
+
+Places::Places(size_t bytes_read, size_t bytes_written)
+    : read(whole_pages(bytes_read)), written(whole_pages(bytes_written)), count(1)
+{
+    while (2 * count * read <= buffer_bytes && 2 * count * written <= 2 * buffer_bytes)
+        count *= 2;
 }
 
 void measure(benchmark::State &state, size_t n, size_t traffic, const Loop &subject,

@@ -71,12 +71,12 @@ Loop loop_on(Memory memory, const Operation &operation, size_t n, Call call)
         return loop([=] { call(dst, src); });
     }
     if (memory == Memory::cold) {
-        // As much as there are places for; what is not read there needs no data.
-        const size_t all = buffer_bytes / std::max(size_t(1), read) * n;
+        const Places places(read, written);
+        const size_t all = read == 0 ? n : places.bytes_read() / read * n;
         const auto *const src =
-            static_cast<const unsigned char *>(operation.source(read == 0 ? n : all));
+            static_cast<const unsigned char *>(operation.source(all));
         return loop([=] {
-            const Place place = next_place(read, written);
+            const Places::Place place = places.next();
             call(dst + place.written, src + place.read);
         });
     }
