@@ -130,7 +130,7 @@ enum {
     TURNED = 64,            /* rows of a block of a matrix to be turned */
     TURNED_COLUMNS = 1024,
     STREAMED = 4 << 10, /* bytes that are worth streaming stores */
-    STAGE = 16 << 10,   /* bytes put together before they are streamed */
+    STAGE = 12 << 10,   /* bytes put together before they are streamed */
     LINE = 64,
 };
 
