@@ -29,10 +29,14 @@ import sys
 import time
 from collections.abc import Callable
 
-import ml_dtypes
-import numpy as np
+CPUS = os.sched_getaffinity(0)  # before OpenMP comes, which may bind this thread to one
+try:
+    import ml_dtypes
+    import numpy as np
 
-import taper
+    import taper
+except ImportError as error:
+    sys.exit(f"peers.py: {error}: bench/README.md tells what it needs")
 
 TYPES = {  # by ONNX's names
     "bfloat16": ml_dtypes.bfloat16,
@@ -275,9 +279,16 @@ class OnnxRuntime(Peer):
         options = self.ort.SessionOptions()
         options.intra_op_num_threads = threads
         options.log_severity_level = 4  # what fails is an exception, too
-        return self.ort.InferenceSession(
-            model.SerializeToString(), options, providers=["CPUExecutionProvider"]
-        )
+        # Its threads may run where the one may that makes them: not only where OpenMP has
+        # bound this one.
+        bound = os.sched_getaffinity(0)
+        os.sched_setaffinity(0, CPUS)
+        try:
+            return self.ort.InferenceSession(
+                model.SerializeToString(), options, providers=["CPUExecutionProvider"]
+            )
+        finally:
+            os.sched_setaffinity(0, bound)
 
     def calls(self, op, dst, src, threads):
         if op == "layout":
