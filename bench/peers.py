@@ -8,6 +8,7 @@ calls, with outputs that were there before where the call can be given one. Thos
 cannot be imported are left out. bench/requirements.txt lists them, and README.md tells
 what the rows are.
 """
+
 import argparse
 import contextlib
 import dataclasses
@@ -60,7 +61,7 @@ NARROW = list(TYPES)[:8]
 
 REPETITIONS = 3
 BATCH_SECONDS = 500e-6  # long beside a look at the clock
-MOST_ROUNDS = 15
+MOST_ROUNDS = 25
 SLOW_SECONDS = 0.3  # what takes longer is not repeated
 CACHED_BYTES = 128 << 20  # from here on no cache remembers
 ASLEEP_SECONDS = 0.01  # after which the threads of a library have stopped spinning,
@@ -687,7 +688,7 @@ def parse_arguments():
                         metavar="N,...", help="elements (default: %(default)s)")  # fmt: skip
     parser.add_argument("--threads", type=numbers, default="1,2", metavar="N,...",
                         help="default: %(default)s")  # fmt: skip
-    parser.add_argument("--seconds", type=float, default=0.05,
+    parser.add_argument("--seconds", type=float, default=0.1,
                         help="rounds of one repetition (default: %(default)s)")  # fmt: skip
     arguments = parser.parse_args()
     wanted = arguments.filter.search

@@ -80,7 +80,10 @@ def test_choices(taper, isas):
     assert chosen("--to", "F8_E4M3") == [("narrow", "float8e4m3fn")]
     assert chosen("--from", "bfloat16,f4") == [("widen", "bfloat16"), ("widen", "float4e2m1")]
     assert chosen("--to", "f16", "--from", "bf16") == [("narrow", "float16"), ("widen", "bfloat16")]
-    assert chosen("--op", "copy,narrow", "--to", "f16") == [("copy", "float"), ("narrow", "float16")]
+    assert chosen("--op", "copy,narrow", "--to", "f16") == [
+        ("copy", "float"),
+        ("narrow", "float16"),
+    ]
     assert [kind for _, kind in chosen("--op", "widen")] == NARROW
     done = taper("bench", "--op", "fill", "--size", "4K", "--isa", "all")
     assert [row[2] for row in rows(done)] == isas
@@ -162,6 +165,7 @@ def test_no_memory(taper):
 
 def test_memory_limit(taper):
     """What the system has and does not give."""
+
     def limit():
         resource.setrlimit(resource.RLIMIT_AS, (400 << 20, 400 << 20))
 
