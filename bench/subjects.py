@@ -91,10 +91,10 @@ class Machine:
         self.name = context.get("cpu", "this machine")
 
     def level(self, traffic):
-        """The cache that holds the bytes of a call, or "memory" if they are twice what the
-        last one holds."""
+        """The cache that holds the bytes of a call with a fifth to spare, or "memory" if
+        they are twice what the last one holds."""
         for name, size in sorted(self.caches.items()):
-            if traffic <= size:
+            if traffic <= 0.8 * size:
                 return name
         largest = max(self.caches.values(), default=64 << 20)
         return "memory" if traffic >= 2 * largest else None
