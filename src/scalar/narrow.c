@@ -17,7 +17,9 @@ TAPER_INLINE uint32_t round_magnitude(uint32_t a, uint32_t mantissa, uint32_t bi
     const uint32_t shift = below < mantissa + 2 ? 23 - mantissa + below : 25;
     const uint32_t significand = (a & 0x7fffff) | 0x800000;
     const uint32_t odd = significand >> shift & 1;
-    const uint32_t rounded = (significand + (1u << (shift - 1)) - 1 + odd) >> shift;
+    /* Half of a unit. For 1 << (shift - 1) Clang would use float arithmetic. */
+    const uint32_t half = 0x80000000 >> (32 - shift);
+    const uint32_t rounded = (significand + half - 1 + odd) >> shift;
     return (above << mantissa) +
            rounded; /* its hidden bit adds the 1 to the exponent */
 }
