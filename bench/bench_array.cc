@@ -54,9 +54,9 @@ static bool in_figures(const Operation &operation)
 static std::vector<size_t> sizes_of(const Operation &operation,
                                     const Implementation &by)
 {
-    const bool slow = by.name == "scalar";
     std::vector<size_t> all;
     if (in_figures(operation)) {
+        const bool slow = by.name == "scalar";
         for (int log = 8; log <= 28; log++) {
             const size_t n = size_t(1) << log;
             const bool large = log > 22 && log != 27; // beyond caches, but for a goal
@@ -66,8 +66,6 @@ static std::vector<size_t> sizes_of(const Operation &operation,
         return all;
     }
     all.assign(std::begin(sizes), std::end(sizes));
-    if (!slow)
-        all.push_back(size_t(1) << 24); // the largest of peers.py
     if (operation.op == Op::fill)       // as many bytes whatever the type
         for (size_t &n : all)
             n = n * 32 / taper_dtype_bits(operation.type);
