@@ -66,7 +66,7 @@ static std::vector<size_t> sizes_of(const Operation &operation,
         return all;
     }
     all.assign(std::begin(sizes), std::end(sizes));
-    if (operation.op == Op::fill)       // as many bytes whatever the type
+    if (operation.op == Op::fill) // as many bytes whatever the type
         for (size_t &n : all)
             n = n * 32 / taper_dtype_bits(operation.type);
     return all;
