@@ -83,7 +83,7 @@ def speedup_bars(data, subject, machine):
                 continue
             ratio, (low, high) = faster(point.row, other), faster_range(point.row, other)
             note = f"{number(ratio)}×"
-            if len(other.values["real_time"]) > 1:
+            if point.row.repeated or other.repeated:
                 note += f" ({number(low)} to {number(high)})"
             count = wrong(other)
             group = f"{peer}: {count:,.0f} of 2²⁰ differ" if count else peer
@@ -426,8 +426,9 @@ def beginning(page, keys, machine, missed):
             )
     body = []
     for key in keys:
-        spread = key.row.spread("bytes_per_second")
-        speed = f'{number(key.row.gbps)} <span class="muted">{spread:.0%}</span>'
+        speed = number(key.row.gbps)
+        if key.row.repeated:
+            speed += f' <span class="muted">{key.row.spread("bytes_per_second"):.0%}</span>'
         cells = [escape(key.title), speed, number(key.ratio)]
         for peer in (key.exact, key.fastest) if beside else ():
             if peer is None:
@@ -467,7 +468,7 @@ def add_rows(page, named_runs):
             items = row.median("items_per_second")
             values = [row.median("real_time"), row.gbps, items and items * 1e-9]
             shown = ["" if value is None else number(value) for value in values]
-            shown.append(f"{row.spread('real_time'):.1%}")
+            shown.append(f"{row.spread('real_time'):.1%}" if row.repeated else "")
             shown += [
                 "" if key not in row.values else number(row.median(key)) for key in others
             ]

@@ -32,6 +32,10 @@ class Row:
         return (high - low) / middle if middle else 0.0
 
     @property
+    def repeated(self):
+        return len(self.values["real_time"]) > 1
+
+    @property
     def gbps(self):
         value = self.median("bytes_per_second")
         return None if value is None else value * 1e-9
