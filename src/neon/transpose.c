@@ -53,11 +53,11 @@ TAPER_INLINE void turn_square(uint8x16_t *row, size_t side, size_t size)
         swap_bit(row, side, size, 8);
 }
 
-/* A block is a vector of elements high in `dst`, and a vector wide; or two, stored as a
- * pair, where registers are left for that. */
+/* A block is a vector of elements high in `dst`, and as wide; of 8 bytes it is two,
+ * which are stored as a pair. It comes from as many rows of `src` as it is wide. */
 TAPER_INLINE size_t block_width(size_t size)
 {
-    return (size < 4 ? VECTOR : 2 * VECTOR) / size;
+    return (size < 8 ? VECTOR : 2 * VECTOR) / size;
 }
 
 TAPER_INLINE void turn_block(unsigned char *dst, ptrdiff_t dst_stride,
