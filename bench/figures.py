@@ -280,10 +280,10 @@ def lines(
     return svg(figure, name, title)
 
 
-def bars(name, title, groups, x_label, log=True, beside=False):
+def bars(name, title, groups, x_label, log=True, beside=False, one=False):
     """Horizontal bars in named groups, with a note at the end of each. They begin at 1 if
     the axis is logarithmic; hatched ones give other bits. Names of groups are above their
-    bars, or beside them."""
+    bars, or beside them; `one` draws a line at 1."""
     names = list(dict.fromkeys(bar.group for bar in groups))
     width = WIDTH * (1.25 if beside else 1)
     above = 0 if beside else 0.95
@@ -299,12 +299,13 @@ def bars(name, title, groups, x_label, log=True, beside=False):
     axes.set_title(title, loc="left", x=edge, pad=8)
     values = [bar.value for bar in groups] + [1.0 if log else 0.0]
     start = 1.0 if log else 0.0
+    behind = {"facecolor": LIGHT["paper"], "linewidth": 0, "pad": 1}  # no line through text
     y = 0.0
     for group in names:
         axes.text(
             edge, y, group, transform=axes.get_yaxis_transform(), va="center",
             fontweight="bold", fontsize=9,
-            bbox={"facecolor": LIGHT["paper"], "linewidth": 0, "pad": 1},
+            bbox=behind,
         )  # fmt: skip
         y += above
         for bar in [bar for bar in groups if bar.group == group]:
@@ -317,7 +318,7 @@ def bars(name, title, groups, x_label, log=True, beside=False):
             axes.annotate(
                 bar.note, (max(bar.value, start), y), xytext=(4, 0),
                 textcoords="offset points", va="center", fontsize=8,
-                annotation_clip=False,
+                annotation_clip=False, bbox=behind,
             )  # fmt: skip
             axes.annotate(
                 bar.label, (0, y), xytext=(-4, 0), xycoords=axes.get_yaxis_transform(),
@@ -338,9 +339,10 @@ def bars(name, title, groups, x_label, log=True, beside=False):
         axes.set_xlim(low, high)
         axes.xaxis.set_major_locator(FixedLocator(log_ticks(low, high, steps)))
         axes.xaxis.set_minor_locator(NullLocator())
-        axes.axvline(1, color=LIGHT["ink"], linewidth=1)
     else:
         axes.set_xlim(0, max(values) * 1.02)
+    if log or one:
+        axes.axvline(1, color=LIGHT["ink"], linewidth=1)
     axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
     axes.grid(True, axis="x")
     axes.set_axisbelow(True)

@@ -148,8 +148,7 @@ class Key:
 
     title: str
     row: runs.Row  # ours
-    copy: str  # memcpy or memset
-    ratio: float  # its time / ours
+    memset: runs.Row  # for fills
     exact: tuple  # (name, row, elements that differ) of the fastest peer with our bits
     fastest: tuple  # of the fastest peer
 
@@ -160,24 +159,17 @@ def key_rows(data, python, machine):
     for title, subject in KEYS.items():
         isa = data.ours(subject)
         point = isa and machine.largest(data.subjects[subject][isa], "memory")
-        if not point:
+        if not point or "M" not in point.row.values:
             continue
         peers = []
         for source in filter(None, (data, python)):
             for peer in source.peers(subject):
-                other = source.in_memory(subject, peer, point.n, machine)
-                if other:
-                    peers.append((peer, other, wrong(other)))
-        peers.sort(key=lambda peer: -peer[1].gbps)
+                row = source.in_memory(subject, peer, point.n, machine)
+                if row and "M" in row.values:
+                    peers.append((peer, row, wrong(row)))
+        peers.sort(key=lambda peer: -peer[1].median("M"))
+        exact = next((peer for peer in peers if not peer[2]), None)
+        fastest = peers[0] if peers else None
         memset = data.row(subject, "memset", point.n)
-        found.append(
-            Key(
-                title, point.row,
-                "memset" if memset else "memcpy",
-                # M is measured in the same rounds: what disturbs one side disturbs both.
-                faster(point.row, memset) if memset else point.row.median("M"),
-                next((peer for peer in peers if not peer[2]), None),
-                peers[0] if peers else None,
-            )
-        )  # fmt: skip
+        found.append(Key(title, point.row, memset, exact, fastest))
     return found

@@ -26,7 +26,7 @@ CONTEXT = {
 }
 
 
-def entries(name, n, traffic, times, **counters):
+def entries(name, n, traffic, times, label="", **counters):
     """The repetitions of a row, `times` in nanoseconds, and the median of them, which no
     reader should count as one more."""
     made = []
@@ -45,6 +45,7 @@ def entries(name, n, traffic, times, **counters):
                 "time_unit": "ns",
                 "bytes_per_second": traffic / time * 1e9,
                 "items_per_second": n / time * 1e9,
+                "label": label,
                 **{
                     key: float(value[index] if isinstance(value, tuple) else value)
                     for key, value in counters.items()
