@@ -6,6 +6,7 @@
 #ifdef _OPENMP
 #include <omp.h>
 #include <pthread.h>
+#include <unistd.h>
 #endif
 
 #include "taper/taper.h"
@@ -150,21 +151,37 @@ static void note_fork(void)
     atomic_store_explicit(&forked, true, memory_order_relaxed);
 }
 
+/* At load, for the program may have used OpenMP itself before it calls here. */
 __attribute__((constructor)) static void watch_forks(void)
 {
     pthread_atfork(NULL, NULL, note_fork);
 }
+
+/* Handlers are not called for forks in constructors that run before the one above and
+ * in destructors that run after exit() has taken them away. So the process that OpenMP
+ * was first asked in is remembered, too. */
+static bool is_child(void)
+{
+    static atomic_int first;
+    const int self = getpid();
+    int was = 0;
+    return atomic_load_explicit(&forked, memory_order_relaxed) ||
+           (!atomic_compare_exchange_strong_explicit(
+                &first, &was, self, memory_order_relaxed, memory_order_relaxed) &&
+            was != self);
+}
 #endif
 
-/* How many threads a call may spread over. With a limit of 1 the OpenMP runtime is not
- * even asked, since that alone may start it. */
-static size_t thread_limit(void)
+/* How many threads a call may spread over: of OpenMP, or of `run` if that is not NULL.
+ * With a limit of 1 the OpenMP runtime is not even asked, since that alone may start
+ * it. */
+static size_t thread_limit(taper_parallel_for *run)
 {
     const int most = taper_max_threads();
-    if (most <= 1 || atomic_load_explicit(&lent_run, memory_order_acquire) != NULL)
+    if (most <= 1 || run != NULL)
         return (size_t)most;
 #ifdef _OPENMP
-    if (atomic_load_explicit(&forked, memory_order_relaxed) || in_parallel())
+    if (is_child() || in_parallel())
         return 1;
     return (size_t)most;
 #else
@@ -187,10 +204,8 @@ static void run_part(void *data, size_t index)
     w->run(w, begin, begin + (left < parts->size ? left : parts->size), parts->stream);
 }
 
-static void run_parts(struct parts *parts, size_t count)
+static void run_parts(taper_parallel_for *run, struct parts *parts, size_t count)
 {
-    taper_parallel_for *const run =
-        atomic_load_explicit(&lent_run, memory_order_acquire);
     if (run != NULL) {
         run(atomic_load_explicit(&lent_context, memory_order_relaxed), count, run_part,
             parts);
@@ -219,10 +234,12 @@ void taper_run(const struct taper_work *work)
         return;
     }
     const size_t parallel = taper_threshold_bytes(TAPER_PARALLEL_BYTES);
+    taper_parallel_for *run = NULL;
     if (traffic >= parallel) {
         /* A threshold below the default says that threads pay for less. */
         const size_t part = parallel / 2 < PART_BYTES ? parallel / 2 : PART_BYTES;
-        const size_t most = thread_limit(), worth = traffic / (part == 0 ? 1 : part);
+        run = atomic_load_explicit(&lent_run, memory_order_acquire);
+        const size_t most = thread_limit(run), worth = traffic / (part == 0 ? 1 : part);
         const size_t grains = (work->n - 1) / work->grain + 1;
         count = worth < 1 ? 1 : worth > most ? most : worth;
         parts.size = ((grains - 1) / count + 1) * work->grain;
@@ -235,5 +252,5 @@ void taper_run(const struct taper_work *work)
     if (count == 1)
         run_part(&parts, 0);
     else
-        run_parts(&parts, count);
+        run_parts(run, &parts, count);
 }
