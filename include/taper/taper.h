@@ -26,7 +26,8 @@
  * Large arrays may be cut over OpenMP threads, whose runtime can allocate and lock,
  * ends the process if it cannot start a thread, and must not be unloaded: the shared
  * library stays loaded after dlclose(), and a plugin with the static one should be
- * linked with -z nodelete. A call from inside a parallel region stays on its thread,
+ * linked with -z nodelete. LLVM's must not be used in destructors of thread-specific
+ * data either. A call from inside a parallel region stays on its thread,
  * and so do all in a child of fork(). taper_set_max_threads(1) rules threads out; calls
  * are then async-signal-safe, too, after a first one of taper_isa(), which reads the
  * environment.
