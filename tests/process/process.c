@@ -13,6 +13,7 @@ void give_up(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
+    fflush(stdout); /* _exit() would not */
     vfprintf(stderr, format, arguments);
     va_end(arguments);
     fputc('\n', stderr);
