@@ -1,6 +1,13 @@
 /* test_bounds.c - every size from 0 to 1024 at every byte offset from 0 to 63, counted
  * from an inaccessible page before and from one after, for source and destination: each
- * instruction set gives what scalar gives, and touches no byte outside the arrays. */
+ * instruction set gives what scalar gives, and touches no byte outside the arrays.
+ *
+ *     test_bounds        all of it for what there is a kernel for; of casts through
+ *                        binary32, casts in place and streaming stores a part: the
+ *                        offset that is n modulo 64
+ *     test_bounds all    all of everything
+ */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,9 +19,13 @@
 enum { MOST = 1024, OFFSETS = 64, CANARY = 0xa5, ROOM = 3 * 4096 };
 
 struct operation {
-    enum { NARROW, WIDEN, FILL, COPY } kind;
-    taper_dtype type;
+    enum { NARROW, WIDEN, FILL, COPY, CAST } kind;
+    taper_dtype to, from;
+    bool in_place, stream;
+    size_t step; /* between offsets */
 };
+
+static const char *const kinds[] = {"narrow", "widen", "fill", "copy", "cast"};
 
 static unsigned char *guarded(void) /* ROOM bytes between two inaccessible pages */
 {
@@ -34,27 +45,19 @@ static size_t bytes_of(taper_dtype type, size_t n)
     return (n * taper_dtype_bits(type) + 7) / 8;
 }
 
-static taper_dtype to_of(struct operation op)
-{
-    return op.kind == WIDEN ? TAPER_F32 : op.type;
-}
-
-static taper_dtype from_of(struct operation op)
-{
-    return op.kind == NARROW ? TAPER_F32 : op.type;
-}
-
 static taper_status call(struct operation op, void *dst, const void *src, size_t n)
 {
     switch (op.kind) {
     case NARROW:
-        return taper_narrow(op.type, dst, src, n, NULL);
+        return taper_narrow(op.to, dst, src, n, NULL);
     case WIDEN:
-        return taper_widen(op.type, dst, src, n);
+        return taper_widen(op.from, dst, src, n);
     case FILL:
-        return taper_fill(op.type, dst, n, src);
+        return taper_fill(op.to, dst, n, src);
+    case COPY:
+        return taper_copy(op.to, dst, src, n);
     default:
-        return taper_copy(op.type, dst, src, n);
+        return taper_cast(op.to, dst, op.from, src, n, NULL);
     }
 }
 
@@ -71,76 +74,124 @@ static int intact(const unsigned char *room, const unsigned char *dst,
            memcmp(dst + bytes, canaries, far) == 0;
 }
 
+/* Sets the canaries around `bytes` bytes at `at`. */
+static void surround(unsigned char *room, unsigned char *at, size_t bytes)
+{
+    const size_t before = (size_t)(at - room), behind = ROOM - before - bytes;
+    memset(at - (before < 128 ? before : 128), CANARY, before < 128 ? before : 128);
+    memset(at + bytes, CANARY, behind < 128 ? behind : 128);
+}
+
 static long check(struct operation op, const unsigned char *input, size_t n,
                   unsigned char *src_room, unsigned char *dst_room)
 {
-    const size_t in = op.kind == FILL ? bytes_of(op.type, 1) : bytes_of(from_of(op), n);
-    const size_t out = bytes_of(to_of(op), n);
+    const size_t in = bytes_of(op.from, op.kind == FILL ? 1 : n);
+    const size_t out = bytes_of(op.to, n);
     static unsigned char want[MOST * 16];
     long calls = 0;
 
     if (taper_use_isa("scalar") != TAPER_OK || call(op, want, input, n) != TAPER_OK)
         exit(2);
+    for (int i = TAPER_STREAM_BYTES; i <= TAPER_STREAM_FILL_BYTES && op.stream; i++)
+        if (taper_set_threshold_bytes((taper_threshold)i, 1) != TAPER_OK)
+            exit(2);
     for (size_t isa = 0; taper_isa_name(isa) != NULL; isa++) {
         if (taper_use_isa(taper_isa_name(isa)) != TAPER_OK)
             exit(2);
-        for (size_t offset = 0; offset < 2 * OFFSETS; offset++) {
-            /* From one end for the source, from the other for the destination. */
-            const size_t o = offset / 2;
-            unsigned char *const src =
-                offset % 2 ? src_room + o : src_room + ROOM - o - in;
-            unsigned char *const dst =
-                offset % 2 ? dst_room + ROOM - o - out : dst_room + o;
-            memcpy(src, input, in);
-            memset(dst_room + (dst - dst_room > 128 ? dst - dst_room - 128 : 0), CANARY,
-                   out + (dst - dst_room > 128 ? 128 : (size_t)(dst - dst_room)));
-            const size_t behind = ROOM - (size_t)(dst - dst_room) - out;
-            memset(dst + out, CANARY, behind < 128 ? behind : 128);
-            if (call(op, dst, src, n) != TAPER_OK ||
-                !intact(dst_room, dst, want, out)) {
-                printf("%s: kind %d of %s, n %zu, offset %zu from %s\n", taper_isa(),
-                       (int)op.kind, taper_dtype_name(op.type), n, o,
-                       offset % 2 ? "the front (src), the end (dst)"
-                                  : "the end (src), the front (dst)");
-                exit(1);
+        for (size_t o = n % op.step; o < OFFSETS; o += op.step)
+            for (int end = 0; end < 2; end++) {
+                /* From one end for the source, from the other for the destination. */
+                unsigned char *const src =
+                    end ? src_room + o : src_room + ROOM - o - in;
+                unsigned char *const dst = op.in_place ? src
+                                           : end       ? dst_room + ROOM - o - out
+                                                       : dst_room + o;
+                memcpy(src, input, in);
+                if (op.in_place)
+                    surround(src_room, src, in);
+                else
+                    surround(dst_room, dst, out);
+                const taper_status status = call(op, dst, src, n);
+                if (op.in_place) /* the rest of the source is what may be left there */
+                    memset(dst + out, CANARY, in - out);
+                if (status != TAPER_OK ||
+                    !intact(op.in_place ? src_room : dst_room, dst, want, out)) {
+                    printf("%s: %s of %s to %s%s%s, n %zu, offset %zu from %s\n",
+                           taper_isa(), kinds[op.kind], taper_dtype_name(op.from),
+                           taper_dtype_name(op.to), op.in_place ? ", in place" : "",
+                           op.stream ? ", streamed" : "", n, o,
+                           end ? "the front (src), the end (dst)"
+                               : "the end (src), the front (dst)");
+                    exit(1);
+                }
+                calls++;
             }
-            calls++;
-        }
     }
+    for (int i = TAPER_STREAM_BYTES; i <= TAPER_STREAM_FILL_BYTES && op.stream; i++)
+        if (taper_set_threshold_bytes((taper_threshold)i, 0) != TAPER_OK)
+            exit(2);
     return calls;
 }
 
-int main(void)
-{
-    static const taper_dtype casts[] = {
-        TAPER_F16,    TAPER_BF16,       TAPER_F8E4M3FN, TAPER_F8E4M3FNUZ,
-        TAPER_F8E5M2, TAPER_F8E5M2FNUZ, TAPER_F4E2M1,   TAPER_F8E8M0,
-    };
-    static const taper_dtype moved[] = {TAPER_U2, TAPER_U4, TAPER_U8, TAPER_U16,
-                                        TAPER_U32};
-    enum { CASTS = sizeof casts / sizeof *casts, MOVED = sizeof moved / sizeof *moved };
-    struct operation operations[2 * CASTS + 2 * MOVED];
-    int count = 0;
-    for (int i = 0; i < CASTS; i++) {
-        operations[count++] = (struct operation){NARROW, casts[i]};
-        operations[count++] = (struct operation){WIDEN, casts[i]};
-    }
-    for (int i = 0; i < MOVED; i++) {
-        operations[count++] = (struct operation){FILL, moved[i]};
-        operations[count++] = (struct operation){COPY, moved[i]};
-    }
+enum { CASTS = 10, MOVED = 6, MOST_OPERATIONS = 400 };
+static struct operation operations[MOST_OPERATIONS];
+static int count;
 
+/* `step` is for what is not a kernel as it stands. */
+static void list_operations(size_t step)
+{
+    static const taper_dtype casts[CASTS] = {
+        TAPER_F32,        TAPER_F64,    TAPER_F16,        TAPER_BF16,   TAPER_F8E4M3FN,
+        TAPER_F8E4M3FNUZ, TAPER_F8E5M2, TAPER_F8E5M2FNUZ, TAPER_F4E2M1, TAPER_F8E8M0,
+    };
+    static const taper_dtype moved[MOVED] = {TAPER_U2,  TAPER_U4,  TAPER_U8,
+                                             TAPER_U16, TAPER_U32, TAPER_C64};
+    for (int to = 0; to < CASTS; to++)
+        for (int from = 0; from < CASTS; from++) {
+            const taper_dtype t = casts[to], f = casts[from];
+            const bool narrow = f == TAPER_F32 && t != TAPER_F64;
+            const bool widen = t == TAPER_F32 && f != TAPER_F64;
+            const size_t own = narrow || widen ? 1 : step;
+            struct operation op = {
+                narrow ? NARROW : widen ? WIDEN : CAST, t, f, false, false, own};
+            if (to == from)
+                continue;
+            operations[count++] = op;
+            op.step = step;
+            op.stream = true;
+            operations[count++] = op;
+            op.stream = false;
+            op.in_place = true;
+            if (taper_dtype_bits(t) <= taper_dtype_bits(f))
+                operations[count++] = op;
+        }
+    for (int i = 0; i < MOVED; i++)
+        for (int stream = 0; stream < 2; stream++) {
+            const size_t own = stream ? step : 1;
+            operations[count++] =
+                (struct operation){FILL, moved[i], moved[i], false, stream, own};
+            operations[count++] =
+                (struct operation){COPY, moved[i], moved[i], false, stream, own};
+        }
+    for (int i = 0; i < MOVED; i++)
+        operations[count++] =
+            (struct operation){COPY, moved[i], moved[i], true, false, step};
+}
+
+int main(int argc, char **argv)
+{
     unsigned char *const src_room = guarded(), *const dst_room = guarded();
-    static unsigned char input[MOST * 4];
+    static unsigned char input[MOST * 8];
     uint32_t seed = 1;
     for (size_t i = 0; i < sizeof input; i++) {
         seed = seed * 1664525 + 1013904223;
         input[i] = (unsigned char)(seed >> 24);
     }
+    list_operations(argc > 1 && strcmp(argv[1], "all") == 0 ? 1 : OFFSETS);
     long calls = 0;
     for (int i = 0; i < count; i++)
         for (size_t n = 0; n <= MOST; n++)
             calls += check(operations[i], input, n, src_room, dst_room);
-    printf("%ld calls\n", calls);
+    printf("%d operations, %ld calls\n", count, calls);
     return 0;
 }
