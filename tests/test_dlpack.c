@@ -276,6 +276,30 @@ static void test_to_refused(void **state)
     assert_int_equal(room[0], -7);
 }
 
+/* Structures and strides that end at a page without access; data, and of a source of
+ * taper_from_dlpack() shape and strides, are not looked at. */
+static void test_bounds(void **state)
+{
+    int64_t *const wild = wild_pointer();
+    DLTensor *const dl = (DLTensor *)guarded_new(sizeof *dl).end - 1;
+    taper_tensor *const t = (taper_tensor *)guarded_new(sizeof *t).end - 1;
+    int64_t *const room = (int64_t *)guarded_new(3 * sizeof *room).end - 3;
+    int64_t *const shape = (int64_t *)guarded_new(3 * sizeof *shape).end - 3;
+    (void)state;
+    *dl = sample(wild, wild, wild);
+    assert_int_equal(taper_from_dlpack(dl, t), TAPER_OK);
+    assert_ptr_equal(t->data, wild);
+    assert_ptr_equal(t->strides, wild);
+
+    memcpy(shape, numbers.shape, sizeof numbers.shape);
+    t->shape = shape;
+    assert_int_equal(taper_to_dlpack(t, wild, dl), TAPER_OK); /* has strides */
+    t->strides = NULL;
+    assert_int_equal(taper_to_dlpack(t, room, dl), TAPER_OK);
+    check_strides(room, numbers.strides, 3);
+    assert_ptr_equal(dl->data, wild);
+}
+
 /* There and back, every type; and the work that it is for. */
 static void test_round_trip(void **state)
 {
@@ -322,7 +346,7 @@ int main(void)
         cmocka_unit_test(test_types),        cmocka_unit_test(test_from),
         cmocka_unit_test(test_from_devices), cmocka_unit_test(test_from_refused),
         cmocka_unit_test(test_to),           cmocka_unit_test(test_to_refused),
-        cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_round_trip),   cmocka_unit_test(test_bounds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
