@@ -26,20 +26,22 @@ static const struct small_float f4e2m1 = {1, 0, 7, 7, 7, true};
  * added to make it differs between normal and subnormal magnitudes. */
 struct f8e8m0 {
     int carry, subnormal_carry;
-    int least;        /* least magnitude that is in range, being rounded up to 2^-127 */
-    int small, large; /* codes for what is below and above the range */
+    int least; /* least magnitude that has a code other than ff */
+    int large; /* code for what is above the range */
 };
 
 TAPER_INLINE struct f8e8m0 f8e8m0_mode(taper_cast_options options)
 {
     static const struct f8e8m0 modes[] = {
-        [TAPER_ROUND_UP] = {0x7fffff, 0x3fffff, 0x00200001, 0x00, 0xfe},
-        [TAPER_ROUND_DOWN] = {0, 0, 0x00400000, 0x00, 0xfe},
-        [TAPER_ROUND_NEAREST] = {0x400000, 0x200000, 0x00300000, 0x00, 0xfe},
+        [TAPER_ROUND_UP] = {0x7fffff, 0x3fffff, 0x00200001, 0xff},
+        [TAPER_ROUND_DOWN] = {0, 0, 0x00400000, 0xff},
+        [TAPER_ROUND_NEAREST] = {0x400000, 0x200000, 0x00300000, 0xff},
     };
     struct f8e8m0 mode = modes[options.rounding];
-    if (options.overflow != TAPER_SATURATE)
-        mode.small = mode.large = 0xff;
+    if (options.overflow == TAPER_SATURATE) {
+        mode.least = 0;
+        mode.large = 0xfe;
+    }
     return mode;
 }
 

@@ -296,16 +296,16 @@ TAPER_INLINE __m256i f8e8m0_from_f32(__m256 x, const struct f8e8m0 *how)
 {
     const __m256i a = _mm256_and_si256(bits(x), _mm256_set1_epi32(0x7fffffff));
     const __m256i subnormal = _mm256_cmpgt_epi32(_mm256_set1_epi32(0x00800000), a);
-    const __m256i below = _mm256_cmpgt_epi32(_mm256_set1_epi32(how->least), a);
-    const __m256i nan = _mm256_cmpgt_epi32(a, _mm256_set1_epi32(0x7f800000));
+    /* Below the range, or a NaN; an unsigned comparison made of a signed one. */
+    const __m256i none = _mm256_cmpgt_epi32(
+        _mm256_sub_epi32(a, _mm256_set1_epi32(INT32_MIN + how->least)),
+        _mm256_set1_epi32(INT32_MIN + 0x7f800000 - how->least));
     const __m256i carry =
         _mm256_blendv_epi8(_mm256_set1_epi32(how->carry),
                            _mm256_set1_epi32(how->subnormal_carry), subnormal);
-    __m256i v = _mm256_srli_epi32(_mm256_add_epi32(a, carry), 23);
-    const __m256i above = _mm256_cmpgt_epi32(v, _mm256_set1_epi32(0xfe));
-    v = _mm256_blendv_epi8(v, _mm256_set1_epi32(how->small), below);
-    v = _mm256_blendv_epi8(v, _mm256_set1_epi32(how->large), above);
-    return _mm256_blendv_epi8(v, _mm256_set1_epi32(0xff), nan);
+    const __m256i v = _mm256_srli_epi32(_mm256_add_epi32(a, carry), 23);
+    return _mm256_blendv_epi8(_mm256_min_epu32(v, _mm256_set1_epi32(how->large)),
+                              _mm256_set1_epi32(0xff), none);
 }
 
 TAPER_INLINE void f8e8m0_step(void *dst, const void *src, size_t count, const void *how,

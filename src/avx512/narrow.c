@@ -334,16 +334,13 @@ TAPER_INLINE __m512i f8e8m0_from_f32(__m512 f, const struct f8e8m0 *how)
         _mm512_and_si512(_mm512_castps_si512(f), _mm512_set1_epi32(0x7fffffff));
     const __mmask16 subnormal =
         _mm512_cmplt_epi32_mask(a, _mm512_set1_epi32(0x00800000));
-    const __mmask16 below = _mm512_cmplt_epi32_mask(a, _mm512_set1_epi32(how->least));
-    const __mmask16 nan = _mm512_cmpgt_epi32_mask(a, _mm512_set1_epi32(0x7f800000));
-    const __m512i carry =
-        _mm512_mask_mov_epi32(_mm512_set1_epi32(how->carry), subnormal,
-                              _mm512_set1_epi32(how->subnormal_carry));
-    __m512i v = _mm512_srli_epi32(_mm512_add_epi32(a, carry), 23);
-    const __mmask16 above = _mm512_cmpgt_epi32_mask(v, _mm512_set1_epi32(0xfe));
-    v = _mm512_mask_mov_epi32(v, below, _mm512_set1_epi32(how->small));
-    v = _mm512_mask_mov_epi32(v, above, _mm512_set1_epi32(how->large));
-    return _mm512_mask_mov_epi32(v, nan, _mm512_set1_epi32(0xff));
+    const __mmask16 none = /* below the range, or a NaN */
+        _mm512_cmpgt_epu32_mask(_mm512_sub_epi32(a, _mm512_set1_epi32(how->least)),
+                                _mm512_set1_epi32(0x7f800000 - how->least));
+    __m512i v = _mm512_add_epi32(a, _mm512_set1_epi32(how->carry));
+    v = _mm512_mask_add_epi32(v, subnormal, a, _mm512_set1_epi32(how->subnormal_carry));
+    v = _mm512_min_epu32(_mm512_srli_epi32(v, 23), _mm512_set1_epi32(how->large));
+    return _mm512_mask_mov_epi32(v, none, _mm512_set1_epi32(0xff));
 }
 
 TAPER_INLINE void f8e8m0_step(void *dst, const void *src, size_t count, const void *how,
