@@ -118,6 +118,14 @@ TAPER_INLINE __m512i magnitudes(struct floats x, struct small_float f, uint8_t o
     return _mm512_min_epu8(code, _mm512_set1_epi8((char)overflow));
 }
 
+/* Bytes with the signs of 64 floats in their high bits, in the order of packing. */
+TAPER_INLINE __m512i signs(struct floats x)
+{
+    return _mm512_packs_epi16(
+        _mm512_packs_epi32(_mm512_castps_si512(x.a), _mm512_castps_si512(x.b)),
+        _mm512_packs_epi32(_mm512_castps_si512(x.c), _mm512_castps_si512(x.d)));
+}
+
 TAPER_INLINE void f8_step(void *dst, const void *src, size_t count, const void *how,
                           bool stream)
 {
@@ -141,14 +149,9 @@ TAPER_INLINE void f8_step(void *dst, const void *src, size_t count, const void *
     v = _mm512_permutexvar_epi32(in_order, v);
     if (__builtin_expect(any_nan(x), 0)) {
         __m512i nan = _mm512_set1_epi8((char)f.nan);
-        if (f.negative_zero) {
-            const __mmask64 negative =
-                join(_mm512_movepi32_mask(_mm512_castps_si512(x.a)),
-                     _mm512_movepi32_mask(_mm512_castps_si512(x.b)),
-                     _mm512_movepi32_mask(_mm512_castps_si512(x.c)),
-                     _mm512_movepi32_mask(_mm512_castps_si512(x.d)));
-            nan = _mm512_mask_add_epi8(nan, negative, nan, sign_bit);
-        }
+        if (f.negative_zero) /* packing keeps signs */
+            nan = _mm512_ternarylogic_epi32(
+                sign_bit, _mm512_permutexvar_epi32(in_order, signs(x)), nan, 0xca);
         v = _mm512_mask_mov_epi8(v, nan_mask(x), nan);
     }
     if (count == STEP)
@@ -246,15 +249,13 @@ TAPER_INLINE __m512i bf16_from_f32(__m512 a, __m512 b)
     };
     const __m512i high = _mm512_loadu_si512(odd_words);
     const __m512i x = _mm512_castps_si512(a), y = _mm512_castps_si512(b);
-    __m512i v = _mm512_permutex2var_epi16(round_high_half(x), high, round_high_half(y));
-    if (__builtin_expect(unordered(a, b) != 0, 0)) {
-        const __mmask32 nan = (__mmask32)unordered(a, a) | (__mmask32)unordered(b, b)
-                                                               << 16;
-        const __m512i cut = _mm512_permutex2var_epi16(x, high, y);
-        const __m512i quiet = _mm512_or_si512(cut, _mm512_set1_epi16(0x0040));
-        v = _mm512_mask_mov_epi16(v, nan, quiet);
+    __m512i v = round_high_half(x), w = round_high_half(y);
+    if (__builtin_expect(unordered(a, b) != 0, 0)) { /* NaN: cut and made quiet */
+        const __m512i quiet = _mm512_set1_epi32(0x00400000);
+        v = _mm512_mask_or_epi32(v, unordered(a, a), x, quiet);
+        w = _mm512_mask_or_epi32(w, unordered(b, b), y, quiet);
     }
-    return v;
+    return _mm512_permutex2var_epi16(v, high, w);
 }
 
 TAPER_INLINE void bf16_step(void *dst, const void *src, size_t count, const void *how,
