@@ -73,6 +73,12 @@ taper_dtype take_dtype(struct input *in)
                                    : (int32_t)take(in, 4));
 }
 
+taper_dtype take_cast_dtype(struct input *in)
+{
+    const unsigned way = take_below(in, 256);
+    return way < 240 ? cast_types[way % CAST_TYPES] : take_dtype(in);
+}
+
 bool take_options(struct input *in, taper_cast_options *options)
 {
     const unsigned way = take_below(in, 64);

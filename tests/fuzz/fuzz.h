@@ -29,8 +29,9 @@ unsigned take_below(struct input *in, unsigned n);
 /* Mostly small numbers; else famous ones, their neighbours, or any. */
 int64_t take_number(struct input *in);
 
-/* Mostly the number of a type. */
+/* Mostly the number of a type; of one that casts take. */
 taper_dtype take_dtype(struct input *in);
+taper_dtype take_cast_dtype(struct input *in);
 
 /* Mostly options that there are. False: give NULL. */
 bool take_options(struct input *in, taper_cast_options *options);

@@ -129,9 +129,9 @@ static size_t take_n(struct input *in)
 static void take_arguments(struct input *in, struct arguments *a)
 {
     a->call = (enum call)take_below(in, CALLS);
-    a->to = take_dtype(in);
+    a->to = a->call < CALL_NARROW ? take_dtype(in) : take_cast_dtype(in);
     a->from = a->call == CALL_NARROW ? TAPER_F32
-              : a->call == CALL_CAST ? take_dtype(in)
+              : a->call == CALL_CAST ? take_cast_dtype(in)
                                      : a->to;
     if (a->call == CALL_WIDEN)
         a->to = TAPER_F32;

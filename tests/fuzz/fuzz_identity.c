@@ -111,7 +111,7 @@ static void start_strings(struct input *in, struct strings *s, struct memory *m)
     uint64_t at = take_below(in, 8);
     for (size_t i = 0; i <= MOST_STRINGS && s->from.offsets != NULL; i++) {
         const unsigned way = take_below(in, 256);
-        at = way < 250 ? at + way % 9 : (uint64_t)take_number(in);
+        at = way < 250 ? at + way % 9 : way < 253 ? at - 1 : (uint64_t)take_number(in);
         memcpy((char *)s->from.offsets + 8 * i, &at, 8);
     }
     take_sizes(in, s);

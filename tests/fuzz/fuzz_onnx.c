@@ -349,7 +349,7 @@ static void cast(struct input *in)
 {
     struct pair p;
     const int64_t opset = take_opset(in);
-    const taper_dtype to = take_dtype(in), from = take_dtype(in);
+    const taper_dtype to = take_cast_dtype(in), from = take_cast_dtype(in);
     take_pair(in, &p, CAST, to, from, 0);
     const taper_cast_options *const options = p.has_options ? &p.options : NULL;
     check_cast_infer(opset, to, &p.src, options, take_below(in, 2) != 0);

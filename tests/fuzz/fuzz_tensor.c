@@ -19,9 +19,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct pair p;
     take_settings(&in);
     const enum op op = (enum op)take_below(&in, 3);
-    const taper_dtype to = take_dtype(&in);
-    const taper_dtype from =
-        op == CAST || take_below(&in, 32) == 0 ? take_dtype(&in) : to;
+    const taper_dtype to = op == CAST ? take_cast_dtype(&in) : take_dtype(&in);
+    const taper_dtype from = op == CAST                 ? take_cast_dtype(&in)
+                             : take_below(&in, 32) == 0 ? take_dtype(&in)
+                                                        : to;
     take_pair(&in, &p, op, to, from, 0);
     check_bytes(&p.dst);
     const int want = want_pair(&p);
