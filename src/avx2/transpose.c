@@ -28,11 +28,14 @@ TAPER_INLINE __m256i interleave_high(__m256i a, __m256i b, size_t size)
 TAPER_INLINE void turn_squares(__m256i *row, size_t side, size_t size)
 {
     __m256i next[16];
+    TAPER_UNROLL
     for (size_t round = 1; round < side; round *= 2) {
+        TAPER_UNROLL
         for (size_t i = 0; i < side / 2; i++) {
             next[2 * i] = interleave_low(row[i], row[i + side / 2], size);
             next[2 * i + 1] = interleave_high(row[i], row[i + side / 2], size);
         }
+        TAPER_UNROLL
         for (size_t i = 0; i < side; i++)
             row[i] = next[i];
     }
@@ -45,6 +48,7 @@ TAPER_INLINE void turn_block(char *dst, ptrdiff_t dst_stride, const char *src,
     const size_t side = 16 / size;
     __m256i row[16];
 
+    TAPER_UNROLL
     for (size_t i = 0; i < side; i++) {
         const char *const left = src + (ptrdiff_t)i * src_stride;
         const char *const right = src + (ptrdiff_t)(i + side) * src_stride;
@@ -53,6 +57,7 @@ TAPER_INLINE void turn_block(char *dst, ptrdiff_t dst_stride, const char *src,
             _mm_loadu_si128((const void *)right), 1);
     }
     turn_squares(row, side, size);
+    TAPER_UNROLL
     for (size_t i = 0; i < side; i++)
         _mm256_storeu_si256((void *)(dst + (ptrdiff_t)i * dst_stride), row[i]);
 }

@@ -31,11 +31,14 @@ TAPER_INLINE __m512i interleave_high(__m512i a, __m512i b, size_t size)
 TAPER_INLINE void turn_squares(__m512i *row, size_t side, size_t size)
 {
     __m512i next[16];
+    TAPER_UNROLL
     for (size_t round = 1; round < side; round *= 2) {
+        TAPER_UNROLL
         for (size_t i = 0; i < side / 2; i++) {
             next[2 * i] = interleave_low(row[i], row[i + side / 2], size);
             next[2 * i + 1] = interleave_high(row[i], row[i + side / 2], size);
         }
+        TAPER_UNROLL
         for (size_t i = 0; i < side; i++)
             row[i] = next[i];
     }
@@ -68,6 +71,7 @@ TAPER_INLINE void turn_tile(char *dst, ptrdiff_t dst_stride, const char *src,
     __asm__("" : "+r"(dst_stride), "+r"(src_stride));
     for (size_t j = 0; j < 4; j++) {
         __m512i row[16];
+        TAPER_UNROLL
         for (size_t k = 0; k < side; k++) {
             const size_t column = j * side + k;
             const char *const s = src + (ptrdiff_t)column * src_stride;
@@ -77,13 +81,16 @@ TAPER_INLINE void turn_tile(char *dst, ptrdiff_t dst_stride, const char *src,
                          : _mm512_setzero_si512();
         }
         turn_squares(row, side, size);
+        TAPER_UNROLL
         for (size_t k = 0; k < side; k++)
             line[j * side + k] = row[k];
     }
+    TAPER_UNROLL
     for (size_t i = 0; i < side; i++) {
         __m512i out[4];
         turn_lanes(out, line[i], line[side + i], line[2 * side + i],
                    line[3 * side + i]);
+        TAPER_UNROLL
         for (size_t k = 0; k < 4; k++) {
             const size_t row = k * side + i;
             char *const d = dst + (ptrdiff_t)row * dst_stride;

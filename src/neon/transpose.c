@@ -32,10 +32,12 @@ TAPER_INLINE uint8x16_t trn2(uint8x16_t a, uint8x16_t b, size_t size)
 TAPER_INLINE void swap_bit(uint8x16_t *row, size_t side, size_t size, size_t bit)
 {
     uint8x16_t next[VECTOR];
+    TAPER_UNROLL
     for (size_t i = 0; i < side / 2; i++) {
         next[i] = trn1(row[2 * i], row[2 * i + 1], size * bit);
         next[i + side / 2] = trn2(row[2 * i], row[2 * i + 1], size * bit);
     }
+    TAPER_UNROLL
     for (size_t i = 0; i < side; i++)
         row[i] = next[i];
 }
@@ -67,13 +69,17 @@ TAPER_INLINE void turn_block(unsigned char *dst, ptrdiff_t dst_stride,
     const size_t side = VECTOR / size, width = block_width(size);
     uint8x16_t row[VECTOR];
 
+    TAPER_UNROLL
     for (size_t j = 0; j < width; j++)
         row[j] = vld1q_u8(src + (ptrdiff_t)j * src_stride);
+    TAPER_UNROLL
     for (size_t j = 0; j < width; j += side)
         turn_square(row + j, side, size);
+    TAPER_UNROLL
     for (size_t i = 0; i < side; i++)
-        for (size_t j = 0; j < width; j += side)
-            vst1q_u8(dst + (ptrdiff_t)i * dst_stride + j * size, row[j + i]);
+        TAPER_UNROLL
+    for (size_t j = 0; j < width; j += side)
+        vst1q_u8(dst + (ptrdiff_t)i * dst_stride + j * size, row[j + i]);
 }
 
 /* What tiles leave over, in blocks; `rest` turns what is left at the edges of those. */
