@@ -100,11 +100,10 @@ static size_t common_divisor(size_t a, size_t b)
     return a;
 }
 
-/* Whether the terms from `k` on can give `target`; true, too, when out of effort. */
+/* Whether the terms from `k` on can give `target`, which is no more than their sum;
+ * true, too, when out of effort. */
 static bool reaches(struct equation *e, int k, size_t target)
 {
-    if (target > e->sum[k])
-        return false;
     if (target == 0 || e->effort-- <= 0)
         return true;
     if (target % e->divisor[k] != 0)
@@ -112,15 +111,11 @@ static bool reaches(struct equation *e, int k, size_t target)
     const struct term t = e->term[k];
     const size_t rest = e->sum[k + 1];
     const size_t least = target > rest ? (target - rest - 1) / t.factor + 1 : 0;
-    size_t x = target / t.factor < t.most ? target / t.factor : t.most;
-    for (;; x--) {
-        if (x < least || x > t.most)
-            return false;
-        if (reaches(e, k + 1, target - x * t.factor))
+    const size_t most = target / t.factor < t.most ? target / t.factor : t.most;
+    for (size_t x = most + 1; x > least; x--)
+        if (reaches(e, k + 1, target - (x - 1) * t.factor))
             return true;
-        if (x == 0)
-            return false;
-    }
+    return false;
 }
 
 /* Terms of one factor are one term. */
@@ -205,7 +200,7 @@ bool taper_indices_meet(const taper_tensor *t)
         below += top.factor * top.most;
     }
     /* A stride of 0 is no term. */
-    for (int k = 0; t->strides != NULL && k < t->rank; k++)
+    for (int k = 0; k < t->rank; k++)
         if (t->strides[k] == 0 && t->shape[k] > 1)
             return true;
     return false;

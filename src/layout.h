@@ -18,8 +18,8 @@ bool taper_is_contiguous(const taper_tensor *t);
  * of such distances far from overflow. Here and below, not of a packed type. */
 bool taper_span_fits(const taper_tensor *t);
 
-/* Whether two indices of `t`, whose span fits, mean the same element; or whether that
- * is too hard to tell. */
+/* Whether two indices of `t`, which has strides and whose span fits, mean the same
+ * element; or whether that is too hard to tell. */
 bool taper_indices_meet(const taper_tensor *t);
 
 /* Whether an element of `a` shares a byte with one of `b`; or whether that is too hard

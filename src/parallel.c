@@ -241,7 +241,7 @@ void taper_run(const struct taper_work *work)
         run = atomic_load_explicit(&lent_run, memory_order_acquire);
         const size_t most = thread_limit(run), worth = traffic / (part == 0 ? 1 : part);
         const size_t grains = (work->n - 1) / work->grain + 1;
-        count = worth < 1 ? 1 : worth > most ? most : worth;
+        count = worth < most ? worth : most;
         parts.size = ((grains - 1) / count + 1) * work->grain;
         count = (work->n - 1) / parts.size + 1;
     }

@@ -93,7 +93,7 @@ static void set_plane(struct walk *w, const struct taper_layout *layout)
     const struct taper_dim one = {1, 0, 0};
     const int rank = layout->rank;
     w->layout = layout;
-    w->column = rank > 0 ? layout->dim[rank - 1] : one;
+    w->column = layout->dim[rank - 1];
     w->row = rank > 1 ? layout->dim[rank - 2] : one;
     w->outer = rank > 2 ? rank - 2 : 0;
 }
@@ -294,8 +294,8 @@ void taper_walk_copy(struct taper_layout *layout, size_t size)
     struct walk w = {.dst_size = size, .src_size = size, .kernels = taper_active()};
 
     set_plane(&w, layout);
-    const bool to_row = w.column.n == 1 || w.column.dst == (ptrdiff_t)size;
-    const bool from_row = w.column.n == 1 || w.column.src == (ptrdiff_t)size;
+    const bool to_row = w.column.dst == (ptrdiff_t)size;
+    const bool from_row = w.column.src == (ptrdiff_t)size;
     if (to_row && (from_row || w.column.src == 0)) {
         w.block = from_row ? copy_rows : fill_rows;
         walk(&w, rows_for(w.column.n * size), LINE_BYTES / size);

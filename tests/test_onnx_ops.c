@@ -1038,6 +1038,9 @@ static void test_strings_errors(void **state)
     src.strings.size = SIZE_MAX;
     src.offsets[4] = -1;
     check_text(&src, TAPER_BAD_OFFSETS);
+    set_text(&src, 4, (const int64_t[]){2, 2, 2, 2, 2}, "onesthree");
+    src.strings.bytes = NULL; /* of which nothing is read */
+    check_text(&src, TAPER_OK);
 
     set_text(&src, 4, right, "onesthree");
     set_text(&dst, 4, NULL, NULL);
@@ -1216,6 +1219,45 @@ static void test_sequence_of_strings(void **state)
     set_text(&to_a, 1, NULL, NULL);
     to_a.strings.bytes = b.offsets;
     REFUSES(TAPER_BAD_OFFSETS, taper_onnx_identity(14, &output, &input));
+    memset(a.bytes, 0, 16); /* now to where only src has bytes */
+    a.bytes[8] = sizeof b.bytes;
+    memcpy(b.offsets, (const int64_t[]){0, 2}, 2 * sizeof *b.offsets);
+    b.strings.size = sizeof b.bytes;
+    to_b.strings.size = 2;
+    REFUSES(TAPER_BAD_OFFSETS, taper_onnx_identity(14, &output, &input));
+    memset(a.bytes, 0, 16); /* or back */
+    a.bytes[0] = 2;
+    memcpy(b.offsets, (const int64_t[]){0, 2}, 2 * sizeof *b.offsets);
+    REFUSES(TAPER_BAD_OFFSETS, taper_onnx_identity(14, &output, &input));
+}
+
+/* Neither allowed nor looked for: what is written makes another tensor a wrong one. */
+static void test_sequence_over_shapes(void **state)
+{
+    static const int64_t one = 1, large = PTRDIFF_MAX / 8;
+    int64_t minus = -1, length = 1, from = 5, to = 7;
+    const taper_tensor src[2] = {{&minus, TAPER_I64, 1, &one, NULL},
+                                 {&from, TAPER_I64, 1, &length, NULL}};
+    const taper_tensor dst[2] = {{&length, TAPER_I64, 1, &one, NULL},
+                                 {&to, TAPER_I64, 1, &length, NULL}};
+    const taper_value input = {TAPER_SEQUENCE, TAPER_I64, 0, 2, src};
+    const taper_value output = {TAPER_SEQUENCE, TAPER_I64, 0, 2, dst};
+    (void)state;
+    REFUSES(TAPER_BAD_SHAPE, taper_onnx_identity(14, &output, &input));
+    assert_int_equal(to, 7);
+
+    union {
+        size_t bytes[3];
+        int64_t length;
+    } both = {.length = 1};
+    const taper_tensor measured[3] = {{NULL, TAPER_I64, 1, &large, NULL},
+                                      {NULL, TAPER_I64, 1, &both.length, NULL},
+                                      {NULL, TAPER_I64, 1, &one, NULL}};
+    const taper_value value = {TAPER_SEQUENCE, TAPER_I64, 0, 3, measured};
+    taper_value inferred;
+    taper_tensor made[3];
+    REFUSES(TAPER_TOO_LARGE,
+            taper_onnx_identity_infer(14, &inferred, made, both.bytes, &value));
 }
 
 static void test_value_errors(void **state)
@@ -1303,6 +1345,11 @@ static void test_value_errors(void **state)
     BOTH(TAPER_NULL);
     src[2] = dst[2] = (taper_tensor){from, TAPER_I32, 1, shape_2, NULL};
     BOTH(TAPER_TYPE_MISMATCH);
+    const taper_tensor second[2] = {src[1], dst[1]}; /* or one that is not the last */
+    src[1] = dst[1] = (taper_tensor){from, TAPER_F32, -1, shape_2, NULL};
+    BOTH(TAPER_BAD_SHAPE);
+    src[1] = second[0];
+    dst[1] = second[1];
     src[2] = dst[2] = (taper_tensor){from, TAPER_F32, -1, shape_2, NULL};
     BOTH(TAPER_BAD_SHAPE);
     const int64_t large = INT64_MAX / 2;
@@ -1751,6 +1798,7 @@ int main(void)
         cmocka_unit_test(test_none),
         cmocka_unit_test(test_optional_tensor),
         cmocka_unit_test(test_sequence_of_strings),
+        cmocka_unit_test(test_sequence_over_shapes),
         cmocka_unit_test(test_value_errors),
         cmocka_unit_test(test_identity_order),
         cmocka_unit_test(test_strings_order),

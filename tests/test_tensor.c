@@ -747,6 +747,23 @@ static void test_contrived(void **state)
     assert_untouched();
 }
 
+/* No sum of these strides is 0, but to find that out takes more steps than there are
+ * atoms here: what cannot be told is refused. */
+static void test_too_hard(void **state)
+{
+    enum { RANK = 26 };
+    int64_t shape[RANK], strides[RANK];
+    uint64_t seed = 6;
+    (void)state;
+    for (int k = 0; k < RANK; k++) {
+        shape[k] = 2;
+        strides[k] = (int64_t)(next_random(&seed) >> (64 - 55)) | 1;
+    }
+    void *const wild = wild_pointer();
+    assert_int_equal(fill(tensor(wild, TAPER_U8, RANK, shape, strides), before),
+                     TAPER_BAD_STRIDE);
+}
+
 /* ---- Copies of one layout to another
  * ------------------------------------------------------------------------- */
 
@@ -1127,6 +1144,43 @@ static void test_large_views(void **state)
     free(m);
 }
 
+/* Rows long enough for streaming stores, which are asked for, and gaps between them. */
+static void test_streamed_rows(void **state)
+{
+    enum { ROWS = 3, COLUMNS = 5000, TO = COLUMNS + 75, FROM = COLUMNS + 130 };
+    static uint32_t src[ROWS * FROM], copied[ROWS * TO];
+    static uint16_t halves[ROWS * TO];
+    static const taper_cast_options options = {TAPER_SATURATE, TAPER_ROUND_UP};
+    uint64_t seed = 12;
+    (void)state;
+    for (size_t i = 0; i < ROWS * FROM; i++)
+        src[i] = (uint32_t)random_element(TAPER_F32, &seed);
+    assert_int_equal(taper_set_threshold_bytes(TAPER_STREAM_BYTES, 1), TAPER_OK);
+    for (size_t isa = 0; taper_isa_name(isa) != NULL; isa++) {
+        assert_int_equal(taper_use_isa(taper_isa_name(isa)), TAPER_OK);
+        memset(copied, 0xa5, sizeof copied);
+        memset(halves, 0xa5, sizeof halves);
+        const taper_tensor from =
+            tensor(src, TAPER_F32, SHAPE(ROWS, COLUMNS), LIST(FROM, 1));
+        assert_int_equal(
+            copy(tensor(copied, TAPER_F32, SHAPE(ROWS, COLUMNS), LIST(TO, 1)), from),
+            TAPER_OK);
+        assert_int_equal(
+            cast(tensor(halves, TAPER_F16, SHAPE(ROWS, COLUMNS), LIST(TO, 1)), from),
+            TAPER_OK);
+        for (size_t i = 0; i < ROWS * TO; i++) {
+            const bool inside = i % TO < COLUMNS;
+            const uint32_t x = src[i / TO * FROM + i % TO];
+            const uint64_t half = oracle_cast(TAPER_F16, TAPER_F32, x, options);
+            if (copied[i] != (inside ? x : 0xa5a5a5a5) ||
+                halves[i] != (inside ? half : 0xa5a5))
+                fail_msg("%s, element %zu", taper_isa(), i);
+        }
+    }
+    assert_int_equal(taper_use_isa(NULL), TAPER_OK);
+    assert_int_equal(taper_set_threshold_bytes(TAPER_STREAM_BYTES, 0), TAPER_OK);
+}
+
 /* ---- Casts
  * ------------------------------------------------------------------------------ */
 
@@ -1346,7 +1400,8 @@ int main(void)
         cmocka_unit_test(test_overlap),        cmocka_unit_test(test_onto_itself),
         cmocka_unit_test(test_large_views),    cmocka_unit_test(test_cast_overlap),
         cmocka_unit_test(test_cast_packed),    cmocka_unit_test(test_packed),
-        cmocka_unit_test(test_cast_options),
+        cmocka_unit_test(test_cast_options),   cmocka_unit_test(test_too_hard),
+        cmocka_unit_test(test_streamed_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -138,7 +138,7 @@ static uint32_t cut_f64(uint64_t a, uint64_t *lost)
     }
     const uint64_t significand = (a & ((UINT64_C(1) << 52) - 1)) | UINT64_C(1) << 52;
     const uint64_t shift = 29 + LEAST - exponent;
-    if (shift > 54 || exponent == 0) { /* less than half of the least binary32 */
+    if (shift > 54) { /* less than half of the least binary32 */
         *lost = a != 0;
         return 0;
     }
