@@ -18,6 +18,8 @@ enum { TAPER_DTYPE_COUNT = TAPER_I2 + 1, TAPER_PATTERN_BYTES = 16 };
 
 /* Kernels run on the calling thread, trust their arguments, accept zero sizes and any
  * alignment. `stream` asks for stores that go past the caches; it never changes a bit.
+ * Such stores wait for a fence before other threads may see them, which is
+ * taper_run()'s.
  *
  * Without it, a cast kernel may be called with dst == src when an element of dst is no
  * wider than one of src: it goes forward and loads all that a store covers first. */

@@ -195,6 +195,16 @@ struct parts {
     bool stream;
 };
 
+/* So that what follows the call in this thread, such as a flag for others, is seen
+ * after what was stored past the caches. One for a whole part, since it waits for them
+ * all. */
+static void fence(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_sfence();
+#endif
+}
+
 static void run_part(void *data, size_t index)
 {
     const struct parts *const parts = data;
@@ -202,6 +212,8 @@ static void run_part(void *data, size_t index)
     const size_t begin = index * parts->size;
     const size_t left = w->n - begin;
     w->run(w, begin, begin + (left < parts->size ? left : parts->size), parts->stream);
+    if (parts->stream)
+        fence();
 }
 
 static void run_parts(taper_parallel_for *run, struct parts *parts, size_t count)
@@ -245,9 +257,11 @@ void taper_run(const struct taper_work *work)
         parts.size = ((grains - 1) / count + 1) * work->grain;
         count = (work->n - 1) / parts.size + 1;
     }
-    parts.stream = work->read == 0
-                       ? work->written >= taper_threshold_bytes(TAPER_STREAM_FILL_BYTES)
-                       : work->read >= taper_threshold_bytes(TAPER_STREAM_BYTES);
+    if (work->read == 0)
+        parts.stream = work->written >= taper_threshold_bytes(TAPER_STREAM_FILL_BYTES) /
+                                            (count > 1 ? 4 : 1);
+    else
+        parts.stream = work->read >= taper_threshold_bytes(TAPER_STREAM_BYTES);
 
     if (count == 1)
         run_part(&parts, 0);

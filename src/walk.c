@@ -126,11 +126,11 @@ static void walk(struct walk *w, size_t rows, size_t columns)
 enum {
     BLOCK_BYTES = 16 << 10, /* of a block of short rows, to be worth dealing out */
     LINE_BYTES = 1 << 20,   /* of a piece of a long row */
-    STRIDED = 2048,         /* elements of a piece of a row that is not contiguous */
+    STRIDED = 4 << 10,      /* of a piece of a row that is not contiguous */
     TURNED = 64,            /* rows of a block of a matrix to be turned */
     TURNED_COLUMNS = 1024,
     STREAMED = 4 << 10, /* bytes that are worth streaming stores */
-    STAGE = 12 << 10,   /* bytes put together before they are streamed */
+    STAGE = 12 << 10,   /* bytes put together before they are streamed, at most */
     LINE = 64,
 };
 
@@ -191,15 +191,15 @@ static bool end_to_end(const struct walk *w, size_t rows, size_t columns)
            (columns == w->column.n && w->row.dst == (ptrdiff_t)(columns * w->dst_size));
 }
 
-/* Does such rows piece by piece in a buffer, which it streams from there. */
+/* Does such rows in a buffer, `piece` bytes at a time, which it streams from there. */
 static void stage(const struct walk *w, char *dst, const char *src, size_t rows,
-                  size_t columns, block_fn *block)
+                  size_t columns, size_t piece, block_fn *block)
 {
     const size_t row_bytes = columns * w->dst_size;
     _Alignas(LINE) char buffer[STAGE];
 
     for (size_t i = 0, n; i < rows; i += n) {
-        n = least(STAGE / row_bytes, rows - i);
+        n = least(piece / row_bytes, rows - i);
         block(w, buffer, src + (ptrdiff_t)i * w->row.src, n, columns, false);
         w->kernels->copy(dst + i * row_bytes, buffer, n * row_bytes, true);
     }
@@ -220,7 +220,7 @@ static void turn_block(const struct walk *w, char *dst, const char *src, size_t 
     const bool narrow = columns <= STAGE / LINE;
     const bool lines = ((uintptr_t)dst | (uintptr_t)w->row.dst) % LINE == 0;
     if (stream && narrow && !lines && end_to_end(w, rows, columns)) {
-        stage(w, dst, src, rows, columns, turn_block);
+        stage(w, dst, src, rows, columns, STAGE, turn_block);
         return;
     }
     w->kernels->transpose[log2_of(w->dst_size)](dst, w->row.dst, src, w->column.src,
@@ -278,9 +278,9 @@ static void strided_rows(const struct walk *w, char *dst, const char *src, size_
                          size_t columns, bool stream)
 {
     const size_t row_bytes = columns * w->dst_size;
-    if (stream && w->column.dst == (ptrdiff_t)w->dst_size && row_bytes <= STAGE &&
+    if (stream && w->column.dst == (ptrdiff_t)w->dst_size && row_bytes <= STREAMED &&
         rows * row_bytes >= STREAMED && end_to_end(w, rows, columns)) {
-        stage(w, dst, src, rows, columns, strided_rows);
+        stage(w, dst, src, rows, columns, STREAMED, strided_rows);
         return;
     }
     for (size_t i = 0; i < rows; i++)
@@ -305,7 +305,7 @@ void taper_walk_copy(struct taper_layout *layout, size_t size)
         walk(&w, TURNED, TURNED_COLUMNS);
     } else {
         w.block = strided_rows; /* of short pieces, so that rows share what they read */
-        walk(&w, rows_for(least(w.column.n, STRIDED) * size), STRIDED);
+        walk(&w, rows_for(least(w.column.n * size, STRIDED)), STRIDED / size);
     }
 }
 

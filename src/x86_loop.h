@@ -50,9 +50,6 @@ TAPER_INLINE void convert(void *dst, size_t dst_bits, const void *src, size_t sr
             d += STEP / 8 * dst_bits;
             s += STEP / 8 * src_bits;
         }
-#if defined(__x86_64__) /* elsewhere SIMDe makes ordinary stores of them */
-        __builtin_ia32_sfence();
-#endif
     }
     for (; n >= STEP; n -= STEP) {
         step(d, s, STEP, how, false);

@@ -59,11 +59,9 @@ void taper_avx2_fill(void *dst, const unsigned char *pattern, size_t bytes, bool
     const size_t head = VECTOR - (uintptr_t)d % VECTOR;
     _mm256_storeu_si256((void *)d, pattern_at(p, 0));
     const __m256i v = pattern_at(p, head);
-    if (stream) {
+    if (stream)
         fill_lines(d + head, bytes - head, v, true);
-        _mm_sfence();
-    } else {
+    else
         fill_lines(d + head, bytes - head, v, false);
-    }
     _mm256_storeu_si256((void *)(d + bytes - VECTOR), pattern_at(p, bytes));
 }

@@ -141,8 +141,6 @@ TAPER_INLINE void transpose(char *dst, ptrdiff_t dst_stride, const char *src,
             turn_tile(dst + (ptrdiff_t)i * dst_stride + j * size, dst_stride,
                       src + (ptrdiff_t)j * src_stride + i * size, src_stride, size,
                       stream);
-    if (stream)
-        _mm_sfence();
     turn_blocks(dst, dst_stride, src, src_stride, whole_rows, left, size, rest);
     turn_blocks(dst + right * size, dst_stride, src + (ptrdiff_t)right * src_stride,
                 src_stride, whole_rows, columns - right, size, rest);

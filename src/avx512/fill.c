@@ -48,11 +48,9 @@ void taper_avx512_fill(void *dst, const unsigned char *pattern, size_t bytes,
     const size_t head = LINE - (uintptr_t)d % LINE;
     _mm512_storeu_si512(d, first);
     const __m512i v = pattern_at(p, head);
-    if (stream) {
+    if (stream)
         fill_lines(d + head, bytes - head, v, true);
-        _mm_sfence();
-    } else {
+    else
         fill_lines(d + head, bytes - head, v, false);
-    }
     _mm512_storeu_si512(d + bytes - LINE, pattern_at(p, bytes));
 }

@@ -152,8 +152,6 @@ TAPER_INLINE void transpose(char *dst, ptrdiff_t dst_stride, const char *src,
             turn_band(d, dst_stride, src + i * size, src_stride, height, columns, size,
                       false);
     }
-    if (stream)
-        _mm_sfence();
 }
 
 void taper_avx512_transpose1(void *dst, ptrdiff_t dst_stride, const void *src,
