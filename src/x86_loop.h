@@ -13,6 +13,10 @@
 
 enum { STEP = 64, LINE = 64 };
 
+/* Bytes from what is read to what is prefetched, while results are streamed: arrays are
+ * large then, and the prefetchers of the CPU alone leave the arithmetic waiting. */
+enum { AHEAD = 8192 };
+
 typedef void step_fn(void *dst, const void *src, size_t count, const void *how,
                      bool stream);
 
@@ -25,6 +29,13 @@ TAPER_INLINE size_t until_line(const void *dst, size_t dst_bits, size_t src_bits
     const size_t elements = bytes * 8 / dst_bits;
     const bool whole = elements * dst_bits == bytes * 8 && elements * src_bits % 8 == 0;
     return whole && elements < n ? elements : n;
+}
+
+/* Where to prefetch while `at` is read. It may lie past the array, where prefetching
+ * does no harm but a pointer must not go. */
+TAPER_INLINE const void *ahead(const void *at, ptrdiff_t bytes)
+{
+    return (const void *)((uintptr_t)at + (uintptr_t)bytes);
 }
 
 /* Converts `n` elements of `src_bits` bits at `src` to `dst_bits` bits. Forward, and no
@@ -46,6 +57,8 @@ TAPER_INLINE void convert(void *dst, size_t dst_bits, const void *src, size_t sr
             head -= count;
         }
         for (; n >= STEP; n -= STEP) {
+            for (size_t at = 0; at < STEP / 8 * src_bits; at += LINE)
+                __builtin_prefetch(ahead(s + at, AHEAD));
             step(d, s, STEP, how, true);
             d += STEP / 8 * dst_bits;
             s += STEP / 8 * src_bits;
@@ -58,13 +71,6 @@ TAPER_INLINE void convert(void *dst, size_t dst_bits, const void *src, size_t sr
     }
     if (n != 0)
         step(d, s, n, how, false);
-}
-
-/* Where to prefetch while `at` is read. It may lie past the array, where prefetching
- * does no harm but a pointer must not go. */
-TAPER_INLINE const void *ahead(const void *at, ptrdiff_t bytes)
-{
-    return (const void *)((uintptr_t)at + (uintptr_t)bytes);
 }
 
 /* A whole step for instruction sets without masks to leave lanes out. */

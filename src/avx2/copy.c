@@ -5,8 +5,6 @@
 #include "avx2.h"
 #include "intrin.h"
 
-enum { AHEAD = 2048 }; /* bytes to prefetch before they are read */
-
 TAPER_INLINE void copy_step(void *dst, const void *src, size_t count, const void *how,
                             bool stream)
 {
@@ -16,7 +14,6 @@ TAPER_INLINE void copy_step(void *dst, const void *src, size_t count, const void
         memcpy(dst, src, count);
         return;
     }
-    _mm_prefetch(ahead(s, AHEAD), _MM_HINT_T0);
     const __m256i a = _mm256_loadu_si256((const void *)s);
     const __m256i b = _mm256_loadu_si256((const void *)(s + 32));
     _mm256_stream_si256(dst, a);

@@ -6,8 +6,6 @@
 #include "../x86_loop.h"
 #include "avx512.h"
 
-enum { AHEAD = 2048 }; /* bytes to prefetch before they are read */
-
 TAPER_INLINE void copy_step(void *dst, const void *src, size_t count, const void *how,
                             bool stream)
 {
@@ -16,7 +14,6 @@ TAPER_INLINE void copy_step(void *dst, const void *src, size_t count, const void
         memcpy(dst, src, count);
         return;
     }
-    _mm_prefetch(ahead(src, AHEAD), _MM_HINT_T0);
     _mm512_stream_si512(dst, _mm512_loadu_si512(src));
 }
 
