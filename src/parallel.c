@@ -257,11 +257,9 @@ void taper_run(const struct taper_work *work)
         parts.size = ((grains - 1) / count + 1) * work->grain;
         count = (work->n - 1) / parts.size + 1;
     }
-    if (work->read == 0)
-        parts.stream = work->written >= taper_threshold_bytes(TAPER_STREAM_FILL_BYTES) /
-                                            (count > 1 ? 4 : 1);
-    else
-        parts.stream = work->read >= taper_threshold_bytes(TAPER_STREAM_BYTES);
+    parts.stream = work->read == 0
+                       ? work->written >= taper_threshold_bytes(TAPER_STREAM_FILL_BYTES)
+                       : work->read >= taper_threshold_bytes(TAPER_STREAM_BYTES);
 
     if (count == 1)
         run_part(&parts, 0);

@@ -285,8 +285,7 @@ typedef enum taper_threshold {
     TAPER_PARALLEL_BYTES = 0,    /**< read and written: worth more than one thread */
     TAPER_STREAM_BYTES = 1,      /**< read by a copy or cast: its results are better
                                       stored past the caches (non-temporal stores) */
-    TAPER_STREAM_FILL_BYTES = 2, /**< written by a fill: likewise; on several threads
-                                      a fourth of it */
+    TAPER_STREAM_FILL_BYTES = 2, /**< written by a fill: likewise */
 } taper_threshold;
 
 /** The threshold `which`; 0 for another number. */
