@@ -145,6 +145,7 @@ void taper_set_parallel_for(taper_parallel_for *run, void *context)
 /* The threads of an OpenMP team do not survive fork(), and libgomp waits for them in
  * the child, so a child does without. */
 static atomic_bool forked;
+static atomic_int first_process; /* that OpenMP was asked in; 0: none yet */
 
 static void note_fork(void)
 {
@@ -162,12 +163,12 @@ __attribute__((constructor)) static void watch_forks(void)
  * was first asked in is remembered, too. */
 static bool is_child(void)
 {
-    static atomic_int first;
     const int self = getpid();
     int was = 0;
     return atomic_load_explicit(&forked, memory_order_relaxed) ||
-           (!atomic_compare_exchange_strong_explicit(
-                &first, &was, self, memory_order_relaxed, memory_order_relaxed) &&
+           (!atomic_compare_exchange_strong_explicit(&first_process, &was, self,
+                                                     memory_order_relaxed,
+                                                     memory_order_relaxed) &&
             was != self);
 }
 #endif

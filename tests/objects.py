@@ -43,7 +43,7 @@ ARM_FLOAT = re.compile(r"(?!fmov)f|[su]cvtf")
 FUNCTIONS = re.compile(
     r"taper_\w+"
     r"|getenv|memcpy|memmove|memset|strcmp"
-    r"|pthread_atfork|__register_atfork"
+    r"|pthread_atfork|__register_atfork|getpid"
     r"|(GOMP|omp|__kmpc)_\w+"  # OpenMP
     r"|__(memcpy|memmove|memset)_chk|__stack_chk_fail|__stack_chk_guard"  # hardened builds
     r"|__aarch64_(cas|swp|ldadd|ldclr|ldset|ldeor)\d+_\w+"  # atomics, in libgcc
@@ -52,7 +52,8 @@ FUNCTIONS = re.compile(
 
 # The chosen table; threads, thresholds, and what a fork left of them.
 VARIABLES = set(
-    "taper_chosen taper_large_bytes thresholds max_threads lent_run lent_context forked".split()
+    "taper_chosen taper_large_bytes thresholds max_threads lent_run lent_context forked "
+    "first_process".split()
 )
 
 

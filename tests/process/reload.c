@@ -150,7 +150,8 @@ int main(int argc, char **argv)
            "free keys %d, %d\n",
            i, heap, heap_bytes(), addresses, address_bytes(), threads, thread_count(),
            keys, free_keys());
-    if (thread_count() != threads || free_keys() != keys)
+    /* libgomp's threads come and go with the size of a team. */
+    if (thread_count() > threads + THREADS || free_keys() < keys)
         give_up("threads or keys grow");
 #if !defined(TAPER_SANITIZED) /* which keep notes of their own */
     if (heap_bytes() > heap + HEAP_GROWTH ||
