@@ -127,11 +127,8 @@ static uint64_t f64_from_bits(uint32_t x)
     if (a == 0)
         return sign;
     uint64_t exponent = 1023 - 127;
-    if (a >> 52 == 0) { /* subnormal: shift until the hidden bit is in its place */
-        for (exponent++; a >> 52 == 0; exponent--)
-            a <<= 1;
-        exponent--; /* the hidden bit adds 1 */
-    }
+    for (; a >> 52 == 0; exponent--) /* subnormal: as in widen_magnitude(), widen.c */
+        a <<= 1;
     return sign | (a + (exponent << 52));
 }
 

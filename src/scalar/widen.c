@@ -9,12 +9,10 @@ TAPER_INLINE uint32_t widen_magnitude(uint32_t code, uint32_t mantissa, uint32_t
     uint32_t exponent = 127 - bias;
     if (code == 0)
         return 0;
-    if (code >> mantissa ==
-        0) { /* subnormal: shift until the hidden bit is in its place */
-        for (exponent++; code >> mantissa == 0; exponent--)
-            code <<= 1;
-        exponent--; /* the hidden bit adds 1 */
-    }
+    /* Subnormal: shift until the hidden bit is in its place, where it adds the 1 that
+     * the exponent field of the least normal code has. */
+    for (; code >> mantissa == 0; exponent--)
+        code <<= 1;
     return (code << (23 - mantissa)) + (exponent << 23);
 }
 
