@@ -92,9 +92,10 @@ struct Rival {
 
 // Times `subject`, which treats `n` elements and reads and writes `traffic` bytes, in
 // rounds that alternate with the rivals and with a memcpy() that reads and writes as
-// much. The time is the median of the rounds, and so is each ratio: what disturbs the
-// machine for longer than a round takes disturbs both sides of it. Sets real_time,
-// items_per_second, bytes_per_second and the counters
+// much, in whose place a rival "M" stands if there is one. The time is the median of
+// the rounds, and so is each ratio: what disturbs the machine for longer than a round
+// takes disturbs both sides of it. Sets real_time, items_per_second, bytes_per_second
+// and the counters
 //
 //     M         time of that memcpy() / time of subject: above 1 is faster than memcpy
 //     el/cycle  elements per cycle of the core clock, where that can be found
@@ -106,13 +107,13 @@ enum class Estimate { median, best };
 
 // What a call finds in the caches: what the call before it left there; nothing, since
 // every call has other lines of large arrays; pages that no one has written before,
-// fresh from the system, of 2 MiB or of 4 KiB. The memcpy() is cold if the subject is,
-// else warm.
+// fresh from the system, of 2 MiB or of 4 KiB. Rivals find the same as the subject; the
+// memcpy() is cold if the subject is, else warm.
 enum class Memory { warm, cold, fresh_huge, fresh_small };
 
-void measure(benchmark::State &state, size_t n, size_t traffic, const Loop &subject,
-             std::vector<Rival> rivals = {}, Estimate estimate = Estimate::median,
-             Memory memory = Memory::warm);
+void measure(benchmark::State &state, double n, double traffic, const Loop &subject,
+             const std::vector<Rival> &rivals = {},
+             Estimate estimate = Estimate::median, Memory memory = Memory::warm);
 
 // Where cold calls read and write, each somewhere else in the two arrays. Calls that
 // follow each other are far apart, so that no prefetch of one serves another.
@@ -219,7 +220,7 @@ size_t differ(const Peer &peer, Data data);
 void add(const std::string &name, const char *isa, int threads,
          std::function<void(benchmark::State &)> run);
 
-// ---- subjects, one file each --------------------------------------------------------
+// ---- subjects (bench_*.cc) ----------------------------------------------------------
 
 void add_array();
 void add_call();

@@ -1,5 +1,6 @@
 // bench_call.cc - what a call costs when there is little to do: all public functions,
 // each table, beside memset() and memcpy().
+#include <cstdint>
 #include <cstring>
 
 #if defined(__x86_64__)
@@ -28,43 +29,60 @@ static Loop with_flags(Flags flags, const Loop &calls)
 #endif
 }
 
-// A call for so many elements, over and over, or for 1 to 64 of them as it comes, which
-// no branch prediction gets right.
+// So many elements, over and over, or 1 to 64 of them as it comes, which no branch
+// prediction gets right.
 struct Count {
     std::string name;
     size_t n; // 0: random
 
-    size_t mean() const
+    double mean() const
     {
-        return n == 0 ? 32 : n;
+        return n == 0 ? 32.5 : double(n);
     }
 };
 
-template <class Call> static Loop repeat(size_t n, Call call)
+// Calls call(size(n)) for a count n.
+template <class Size, class Call>
+static Loop repeat(const Count &count, Size size, Call call)
 {
-    if (n != 0)
-        return loop([=] { call(n); });
-    std::vector<unsigned char> random = random_bytes(4096);
-    for (unsigned char &x : random)
-        x = static_cast<unsigned char>(1 + x % 64);
+    if (count.n != 0) {
+        const size_t one = size(count.n);
+        return loop([=] { call(one); });
+    }
+    constexpr size_t period = size_t(1) << 16; // of 2^12 some CPUs learn every branch
+    std::vector<uint16_t> random;
+    for (const unsigned char byte : random_bytes(period))
+        random.push_back(uint16_t(size(size_t(1 + byte % 64))));
     return [=](size_t calls) {
         for (size_t i = 0; i < calls; i++) {
-            call(random[i % random.size()]);
+            call(random[i % period]);
             benchmark::ClobberMemory();
         }
     };
 }
 
+// Beside a memcpy() that cannot foresee its sizes either.
 static void measure_calls(benchmark::State &state, const Operation &operation,
+                          const Count &count, const Loop &calls)
+{
+    unsigned char *const dst = destination(), *const src = source();
+    const Loop copies = repeat(
+        count, [=](size_t n) { return operation.traffic(n) / 2; },
+        [=](size_t bytes) { std::memcpy(dst, src, bytes); });
+    measure(state, count.mean(), count.mean() * double(operation.traffic(64)) / 64,
+            calls, {{"M", copies}});
+}
+
+static void measure_taper(benchmark::State &state, const Operation &operation,
                           const Count &count, Flags flags)
 {
-    const size_t mean = count.mean();
     const void *const src = operation.source(64);
     unsigned char *const dst = destination();
     const Loop calls = loop_of(operation, [=](auto call) {
-        return repeat(count.n, [=](size_t n) { call(dst, src, n); });
+        return repeat(
+            count, [](size_t n) { return n; }, [=](size_t n) { call(dst, src, n); });
     });
-    measure(state, mean, operation.traffic(mean), with_flags(flags, calls));
+    measure_calls(state, operation, count, with_flags(flags, calls));
 }
 
 static void add_calls(const std::string &op, const Operation &operation,
@@ -73,12 +91,12 @@ static void add_calls(const std::string &op, const Operation &operation,
     for (const char *const isa : isas()) {
         const std::string name = join("call", op, isa, count.name);
         add(name, isa, 1, [=](benchmark::State &state) {
-            measure_calls(state, operation, count, Flags::set);
+            measure_taper(state, operation, count, Flags::set);
         });
         const bool cast = operation.op == Op::narrow || operation.op == Op::widen;
         if (cast && isa == std::string("avx2")) // the others leave the flags alone
             add(name + "/clear", isa, 1, [=](benchmark::State &state) {
-                measure_calls(state, operation, count, Flags::clear);
+                measure_taper(state, operation, count, Flags::clear);
             });
     }
 }
@@ -86,17 +104,20 @@ static void add_calls(const std::string &op, const Operation &operation,
 // Of as many bytes.
 static void add_libc(const Count &count)
 {
+    const auto bytes = [](size_t n) { return 4 * n; };
     add(join("call/fill/u32/memset", count.name), nullptr, 1,
         [=](benchmark::State &state) {
             unsigned char *const dst = destination();
-            measure(state, count.mean(), 4 * count.mean(),
-                    repeat(count.n, [=](size_t n) { std::memset(dst, 7, 4 * n); }));
+            measure_calls(
+                state, {Op::fill, TAPER_F32}, count,
+                repeat(count, bytes, [=](size_t size) { std::memset(dst, 7, size); }));
         });
     add(join("call/copy/u32/memcpy", count.name), nullptr, 1,
         [=](benchmark::State &state) {
             unsigned char *const dst = destination(), *const src = source();
-            measure(state, count.mean(), 8 * count.mean(),
-                    repeat(count.n, [=](size_t n) { std::memcpy(dst, src, 4 * n); }));
+            measure_calls(state, {Op::copy, TAPER_F32}, count,
+                          repeat(count, bytes,
+                                 [=](size_t size) { std::memcpy(dst, src, size); }));
         });
 }
 

@@ -15,7 +15,7 @@ constexpr double batch_seconds = 150e-6;
 constexpr double row_seconds = 0.1;  // enough; large arrays take longer for 3 rounds
 constexpr double best_seconds = 0.5; // until some rounds are undisturbed
 constexpr size_t most_rounds = 31, least_rounds = 3;
-constexpr size_t cached_bytes = size_t(128) << 20; // from here on no cache remembers
+constexpr double cached_bytes = 128 << 20; // from here on no cache remembers
 
 double seconds(const Loop &loop, size_t calls)
 {
@@ -52,25 +52,28 @@ double median(std::vector<double> v)
     return (v[half] + *std::max_element(v.begin(), v.begin() + long(half))) / 2;
 }
 
-// One side of the comparison: how often it runs in a round, and how long each call
-// took.
+// One side of the comparison: what it finds in the caches, how often it runs in a
+// round, and how long each call took.
 struct Side {
     const char *counter;
     Loop loop;
-    size_t calls;
-    std::vector<double> times;
+    Memory memory;
+    size_t calls = 1;
+    std::vector<double> times = {};
 };
 
-// Sides that take longer than the shortest batch whatever happens are not tried first.
-void set_calls(Side &side, size_t traffic, Memory memory)
+bool is_fresh(Memory memory)
 {
-    const bool fresh = memory == Memory::fresh_huge || memory == Memory::fresh_small;
-    if (fresh || traffic >= cached_bytes) {
-        side.calls = 1;
-        return;
-    }
-    side.loop(0);
+    return memory == Memory::fresh_huge || memory == Memory::fresh_small;
+}
+
+// Sides that take longer than the shortest batch whatever happens are not tried first.
+void set_calls(Side &side, double traffic)
+{
     side.calls = 1;
+    if (is_fresh(side.memory) || traffic >= cached_bytes)
+        return;
+    side.loop(0);
     double time = seconds(side.loop, 1);
     if (time <
         batch_seconds) // the first call may find cold code, and no team of threads
@@ -112,19 +115,23 @@ Places::Places(size_t bytes_read, size_t bytes_written)
         count *= 2;
 }
 
-void measure(benchmark::State &state, size_t n, size_t traffic, const Loop &subject,
-             std::vector<Rival> rivals, Estimate estimate, Memory memory)
+void measure(benchmark::State &state, double n, double traffic, const Loop &subject,
+             const std::vector<Rival> &rivals, Estimate estimate, Memory memory)
 {
-    rivals.insert(rivals.begin(), {"M", memcpy_loop(traffic / 2, memory)});
-
-    std::vector<Side> sides = {{"", subject, 0, {}}};
+    const auto is_m = [](const Rival &rival) {
+        return rival.counter == std::string("M");
+    };
+    std::vector<Side> sides = {{"", subject, memory}};
+    if (std::none_of(rivals.begin(), rivals.end(), is_m))
+        sides.push_back({"M", memcpy_loop(size_t(traffic / 2), memory),
+                         is_fresh(memory) ? Memory::warm : memory});
     for (const Rival &rival : rivals)
-        sides.push_back({rival.counter, rival.loop, 0, {}});
+        sides.push_back({rival.counter, rival.loop, memory});
 
     for (auto _ : state) {
         std::vector<double> per_cycle;
         for (Side &side : sides)
-            set_calls(side, traffic, memory);
+            set_calls(side, traffic);
         const double most = estimate == Estimate::best ? best_seconds : row_seconds;
         const Clock::time_point end =
             Clock::now() + std::chrono::microseconds(long(most * 1e6));
@@ -133,12 +140,13 @@ void measure(benchmark::State &state, size_t n, size_t traffic, const Loop &subj
                 break;
             for (Side &side : sides) {
                 side.loop(0);
-                if (memory == Memory::warm && traffic < cached_bytes)
+                if (side.memory == Memory::warm &&
+                    (traffic < cached_bytes || is_fresh(memory)))
                     side.loop(1); // each finds the caches as it leaves them
                 side.times.push_back(seconds(side.loop, side.calls) /
                                      double(side.calls));
             }
-            per_cycle.push_back(double(n) / (sides[0].times.back() * core_clock()));
+            per_cycle.push_back(n / (sides[0].times.back() * core_clock()));
         }
 
         const auto time = [&](const Side &side) {
@@ -162,6 +170,8 @@ void measure(benchmark::State &state, size_t n, size_t traffic, const Loop &subj
         for (size_t i = 1; i < sides.size(); i++)
             state.counters[sides[i].counter] = ratio(sides[i]);
     }
-    state.SetItemsProcessed(int64_t(n));
-    state.SetBytesProcessed(int64_t(traffic));
+    // SetItemsProcessed() takes whole numbers only.
+    state.counters["items_per_second"] = {n, benchmark::Counter::kIsRate};
+    state.counters["bytes_per_second"] = {traffic, benchmark::Counter::kIsRate,
+                                          benchmark::Counter::kIs1024};
 }
