@@ -1,4 +1,5 @@
-// bench_layout.cc - copies between layouts, beside memcpy() and a plain loop over them.
+// bench_layout.cc - copies between layouts, beside memcpy() and a plain loop over them;
+// a cast of rows with gaps.
 #include <cstring>
 
 #include "bench.hh"
@@ -73,17 +74,42 @@ static void tensor_copy(const Layout &layout)
     must(taper_tensor_copy(&dst, &src));
 }
 
+static Estimate estimate(int threads)
+{
+    return threads > 1 ? Estimate::best : Estimate::median;
+}
+
+// Rows of 8 KiB at a pitch of 16 KiB: 64 MiB are read.
+static void measure_cast_rows(benchmark::State &state, int threads)
+{
+    static constexpr int64_t rows = 8192, columns = 2048, pitch = 4096;
+    static constexpr int64_t shape[] = {rows, columns}, strides[] = {pitch, 1};
+    // A tensor is of what may be written, which this one is not.
+    void *const floats =
+        const_cast<void *>(source(TAPER_F32, Data::normal, size_t(rows * pitch)));
+    const taper_tensor dst = {destination(), TAPER_BF16, 2, shape, nullptr};
+    const taper_tensor src = {floats, TAPER_F32, 2, shape, strides};
+    const auto n = size_t(rows * columns);
+    measure(state, double(n), double(bytes_of(TAPER_F32, n) + bytes_of(TAPER_BF16, n)),
+            loop([&] { must(taper_tensor_cast(&dst, &src, nullptr)); }), {},
+            estimate(threads));
+}
+
 void add_layout()
 {
     for (const Layout &layout : layouts)
         for (const int threads : {1, 2})
             add(join("layout", layout.name, threads), nullptr, threads,
-                [&layout](benchmark::State &state) {
+                [&layout, threads](benchmark::State &state) {
                     size_t n = 1;
                     for (const int64_t dimension : layout.shape)
                         n *= static_cast<size_t>(dimension);
                     measure(state, n, 2 * bytes_of(layout.type, n),
                             loop([&layout] { tensor_copy(layout); }),
-                            {{"plain loop", loop([&layout] { plain_copy(layout); })}});
+                            {{"plain loop", loop([&layout] { plain_copy(layout); })}},
+                            estimate(threads));
                 });
+    for (const int threads : {1, 2})
+        add(join("layout/cast_rows_apart/bf16_from_f32", threads), nullptr, threads,
+            [=](benchmark::State &state) { measure_cast_rows(state, threads); });
 }
