@@ -1,4 +1,5 @@
-// source.cc - the arrays that all benchmarks use, and what is in them.
+// source.cc - the arrays that all benchmarks use, what is in them, and the names and
+// lists of types and instruction sets.
 #include <cstdint>
 #include <cstring>
 
