@@ -4,9 +4,7 @@
     goals.py RUN.json...
 
 The files are written by --benchmark_out, or have the same form; later ones add rows, or
-replace them. The tables are Markdown, and a missed goal is bold. A value is the median
-of the repetitions, or the best of them for threads, which need several idle cores at
-once.
+replace them. The tables are Markdown, and a missed goal is bold. A value is runs.Row.value().
 
 Programs import rows().
 """
@@ -15,26 +13,11 @@ import pathlib
 import sys
 
 import runs
+from subjects import OURS, bytes_per_element, faster
 
 GOALS = pathlib.Path(__file__).with_name("goals.json")
 
-
-def summaries(run):
-    """{row: {counter: value}} of a runs.Run."""
-    values = {}
-    for name, row in run.rows.items():
-        best = {"one_thread", "M"} if "threads" in name else {}
-        values[name] = {
-            counter: max(repetitions) if counter in best else row.median(counter)
-            for counter, repetitions in row.values.items()
-        }
-    return values
-
-
 # ---- peers
-
-ISAS = {"avx512", "avx2", "neon", "scalar"}
-OWN = ISAS | {"taper-python"}
 
 
 def long_name(short):
@@ -57,32 +40,21 @@ def peer_row(row, peer):
     return "/".join(parts)
 
 
-def times_as_fast(ours, theirs):
-    """Time of a peer's row / time of ours; None if one of them is. Each was compared with
-    memcpy() in its own rounds, which leaves out what else the machine was doing."""
-    if ours is None or theirs is None:
-        return None
-    traffic = [c["bytes_per_second"] * c["real_time"] for c in (ours, theirs)]
-    if "M" in ours and "M" in theirs and abs(traffic[0] / traffic[1] - 1) < 0.01:
-        return ours["M"] / theirs["M"]
-    return theirs["real_time"] / ours["real_time"]
-
-
-def peers_of(row, values):
+def peers_of(row, run):
     """{peer: how many times as fast as it taper is, and how many of 2^20 elements it
     gives other bits, of random patterns and of ordinary numbers}."""
-    if row not in values or row.split("/")[0] in ("call", "data"):
+    if row not in run.rows or row.split("/")[0] in ("call", "data"):
         return {}
     before, after = peer_row(row, "\0").split("\0")
     found = {}
-    for other, theirs in values.items():
+    for other, theirs in run.rows.items():
         if other.startswith(before) and other.endswith(after):
             peer = other[len(before) : len(other) - len(after)]
-            if peer not in OWN and not peer.isdigit() and "/" not in peer:
+            if peer not in OURS and not peer.isdigit() and "/" not in peer:
                 found[peer] = {
-                    "ratio": times_as_fast(values[row], theirs),
-                    "differ": theirs.get("differ"),
-                    "differ_normal": theirs.get("differ_normal"),
+                    "ratio": faster(run.rows[row], theirs),
+                    "differ": theirs.value("differ"),
+                    "differ_normal": theirs.value("differ_normal"),
                 }
     return found
 
@@ -95,7 +67,7 @@ def least_ratio(peers, exact):
     return min(ratios, default=None)
 
 
-def measured(row, measure, values):
+def measured(name, measure, run):
     """A counter of the row, or, in the words of goals.json:
 
     B/cycle        bytes read and written per cycle
@@ -104,22 +76,21 @@ def measured(row, measure, values):
     x NAME         how many times as fast as this one
     ns over NAME   how much longer a call takes
     """
-    counters = values.get(row)
-    if counters is None:
+    row = run.rows.get(name)
+    if row is None:
         return None
     if measure == "B/cycle":
-        if "el/cycle" not in counters:
-            return None
-        per_element = counters["bytes_per_second"] / counters["items_per_second"]
-        return counters["el/cycle"] * per_element
+        per_cycle = row.value("el/cycle")
+        return per_cycle and per_cycle * bytes_per_element(row)
     if measure in ("x peer", "x exact peer"):
-        return least_ratio(peers_of(row, values), "exact" in measure)
+        return least_ratio(peers_of(name, run), "exact" in measure)
     if measure.startswith("x "):
-        return times_as_fast(counters, values.get(peer_row(row, measure[2:])))
+        other = run.rows.get(peer_row(name, measure[2:]))
+        return other and faster(row, other)
     if measure.startswith("ns over "):
-        other = values.get(peer_row(row, measure[8:]))
-        return other and counters["real_time"] - other["real_time"]
-    return counters.get(measure)
+        other = run.rows.get(peer_row(name, measure[8:]))
+        return other and row.value("real_time") - other.value("real_time")
+    return row.value(measure)
 
 
 def spread(row, measure):
@@ -151,14 +122,13 @@ def rows(run):
     `run` is a parsed file of --benchmark_out. "benchmarks" of several may be joined.
     """
     run = runs.parse(run)
-    values = summaries(run)
     result = []
     for table in json.loads(GOALS.read_text("utf-8"))["tables"]:
         sense = table["goal"]
         for label, goals in table["rows"].items():
             for (column, suffix, measure), goal in zip(table["columns"], goals, strict=True):
                 row = label + suffix
-                value = measured(row, measure, values)
+                value = measured(row, measure, run)
                 judged = value is not None and goal is not None
                 result.append(
                     {
@@ -172,7 +142,7 @@ def rows(run):
                         "goal": goal,
                         "met": met(value, goal, sense) if judged else None,
                         "spread": spread(run.rows.get(row), measure),
-                        "peers": peers_of(row, values),
+                        "peers": peers_of(row, run),
                     }
                 )
     return result

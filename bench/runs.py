@@ -21,6 +21,13 @@ class Row:
         values = self.values.get(counter)
         return statistics.median(values) if values else None
 
+    def value(self, counter):
+        """The median, or the best repetition of ratios of threads, which need several idle
+        cores at once."""
+        if "threads" in self.name and counter in ("M", "one_thread"):
+            return max(self.values.get(counter, ()), default=None)
+        return self.median(counter)
+
     def range(self, counter):
         values = self.values[counter]
         return min(values), max(values)

@@ -8,6 +8,7 @@ import runs
 
 ISAS = ("avx512", "avx2", "neon", "scalar")
 OURS_IN_PYTHON = "taper-python"
+OURS = (*ISAS, OURS_IN_PYTHON)
 SUBJECTS = ("narrow", "widen", "cast", "fill", "copy")
 LIMITS = ("memcpy", "memset")  # which do something else: no peers
 LEVELS = ("L2", "L3", "memory")
@@ -65,13 +66,13 @@ class Subjects:
     def ours(self, subject):
         """The best instruction set that was measured, or the Python package."""
         there = self.subjects.get(subject, {})
-        return next((name for name in (*ISAS, OURS_IN_PYTHON) if name in there), None)
+        return next((name for name in OURS if name in there), None)
 
     def peers(self, subject):
         return [
             name
             for name in self.subjects.get(subject, {})
-            if name not in (*ISAS, OURS_IN_PYTHON, *LIMITS)
+            if name not in (*OURS, *LIMITS)
         ]
 
     def copies(self, op):
@@ -110,21 +111,27 @@ def wrong(row):
     return max(row.median("differ") or 0, row.median("differ_normal") or 0)
 
 
-def has_m(*rows):
-    return all("M" in row.values for row in rows)
+def bytes_per_element(row):
+    return row.median("bytes_per_second") / row.median("items_per_second")
+
+
+def speed_counter(ours, theirs):
+    """What tells how many times as fast one row is as another. Each was compared with
+    memcpy() in its own rounds, which leaves out what else the machine was doing; but of
+    other bytes, if an element of one has more of them."""
+    same = abs(bytes_per_element(ours) / bytes_per_element(theirs) - 1) < 0.01
+    return "M" if same and "M" in ours.values and "M" in theirs.values else "items_per_second"
 
 
 def faster(ours, theirs):
-    """How many times as fast ours is. Each was compared with memcpy() in its own rounds,
-    which leaves out what else the machine was doing."""
-    if has_m(ours, theirs):
-        return ours.median("M") / theirs.median("M")
-    return ours.gbps / theirs.gbps
+    """How many times as fast ours is."""
+    counter = speed_counter(ours, theirs)
+    return ours.value(counter) / theirs.value(counter)
 
 
 def faster_range(ours, theirs):
     """The least and the most that the repetitions give."""
-    counter = "M" if has_m(ours, theirs) else "bytes_per_second"
+    counter = speed_counter(ours, theirs)
     low, high = zip(ours.range(counter), theirs.range(counter))
     return low[0] / high[1], high[0] / low[1]
 

@@ -2,6 +2,8 @@
 
 import goals
 import pytest
+import runs
+import subjects
 from conftest import entries
 
 
@@ -68,6 +70,15 @@ def test_ratios_are_of_what_each_is_beside_memcpy():
         row("narrow/bfloat16/eigen/4096", 300, traffic=20480, M=0.5, differ=0),
     )
     assert other_traffic[OURS, "x peer"]["value"] == pytest.approx(3)
+
+
+def test_ratios_of_rows_that_are_noisy_or_have_other_sizes():
+    theirs = entries("narrow/bfloat16/eigen/4096", 4096, 24576, (100, 900), M=0.5)
+    noisy = cells(row(OURS, 100, M=1.0), theirs)
+    assert noisy[OURS, "x peer"]["value"] == pytest.approx(2)
+    ours = row("narrow/bfloat16/avx512/8192", 100, n=8192, traffic=49152, M=1.0)
+    both = list(runs.parse({"benchmarks": ours + theirs}).rows.values())
+    assert subjects.faster(*both) == pytest.approx(2)
 
 
 def test_peers_of_rows_that_are_named_otherwise():
