@@ -76,7 +76,7 @@ int output_check(struct output *o, const char *path, bool is_folder, bool replac
         return CLI_USAGE;
     }
     if (!is_folder && cli_ends_with(path, "/")) {
-        cli_error("%s: is the name of a folder, and the input is a file", path);
+        cli_error("%s: is the name of a folder, and the output is a file", path);
         return CLI_USAGE;
     }
     if (!split(o))
@@ -89,10 +89,14 @@ int output_check(struct output *o, const char *path, bool is_folder, bool replac
         cli_error("%s: %s", path, strerror(errno));
         return CLI_FAILED;
     }
-    if (is_folder ? !S_ISDIR(stat.st_mode)
-                  : !S_ISREG(stat.st_mode) && !S_ISLNK(stat.st_mode)) {
-        cli_error("%s: exists and is no %s, as the input is: choose another name", path,
-                  is_folder ? "folder" : "file");
+    const char *const kind = is_folder ? "folder" : "file";
+    if (S_ISLNK(stat.st_mode)) {
+        cli_error("%s: is a symbolic link: name the %s itself", path, kind);
+        return CLI_USAGE;
+    }
+    if (is_folder ? !S_ISDIR(stat.st_mode) : !S_ISREG(stat.st_mode)) {
+        cli_error("%s: exists and is no %s, as the output is: choose another name",
+                  path, kind);
         return CLI_USAGE;
     }
     if (!replace) {

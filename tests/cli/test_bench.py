@@ -145,6 +145,26 @@ def test_json_is_not_replaced(taper, tmp_path):
     assert len(json.loads(path.read_text())["benchmarks"]) == 1
 
 
+def test_json_that_cannot_be(taper, tmp_path):
+    """--force is for files: a link, a pipe and a folder stay, and nothing is measured."""
+    link, pipe, folder = (tmp_path / name for name in ("link", "pipe", "folder"))
+    link.symlink_to(pipe)
+    os.mkfifo(pipe)
+    folder.mkdir()
+    no_file = "exists and is no file, as the output is: choose another name"
+    faults = {
+        link: "is a symbolic link: name the file itself",
+        pipe: no_file,
+        folder: no_file,
+        f"{folder}/": "is the name of a folder, and the output is a file",
+    }
+    for path, fault in faults.items():
+        for force in ([], ["--force"]):
+            done = taper("bench", "--op", "fill", "--size", "4K", "--json", path, *force, code=2)
+            assert done.stderr == f"taper: {path}: {fault}\n" and done.stdout == ""
+    assert link.readlink() == pipe and pipe.is_fifo() and list(folder.iterdir()) == []
+
+
 def test_json_cannot_be_written(taper, tmp_path):
     path = tmp_path / "none" / "run.json"
     done = taper("bench", "--op", "fill", "--size", "4K", "--json", path, code=3)

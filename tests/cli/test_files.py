@@ -111,7 +111,7 @@ def test_names_of_no_file(taper, model, tmp_path):
     folder = f"{tmp_path}/out/"
     done = taper("convert", model, folder, "--to", "bf16", code=2)
     assert done.stderr == (
-        f"taper: {folder}: is the name of a folder, and the input is a file\n"
+        f"taper: {folder}: is the name of a folder, and the output is a file\n"
     )
     assert not (tmp_path / "out").exists()
 
@@ -139,14 +139,42 @@ def test_output_may_be_the_input(taper, model, tmp_path):
 
 
 def test_output_that_cannot_be(taper, model, tmp_path):
-    for out in (tmp_path, "/dev/null"):
-        done = taper("convert", model, out, "--to", "bf16", "--force", code=2)
-        assert "is no file" in done.stderr
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for out in (tmp_path, pipe):
+        for force in ([], ["--force"]):
+            done = taper("convert", model, out, "--to", "bf16", *force, code=2)
+            assert done.stderr == (
+                f"taper: {out}: exists and is no file, as the output is: choose another name\n"
+            )
+    assert pipe.is_fifo()
+    pipe.unlink()
     done = taper("convert", model, tmp_path / "no" / "out", "--to", "bf16", code=3)
     assert "No such file or directory" in done.stderr
     done = taper("convert", tmp_path / "no", tmp_path / "out", "--to", "bf16", code=3)
     assert "No such file or directory" in done.stderr
     assert list(tmp_path.iterdir()) == [model]
+
+
+@pytest.mark.parametrize("force", [[], ["--force"]])
+def test_output_that_is_a_link(taper, model, folder, tmp_path, force):
+    """Replacing it would leave what it points to as it was; so would --force."""
+    target = tmp_path / "target"
+    target.write_text("mine")
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    link = tmp_path / "link"
+    before = sorted([*tmp_path.iterdir(), link])
+    for to in (model, target, pipe, folder, tmp_path / "none"):
+        link.symlink_to(to)
+        done = taper("convert", model, link, "--to", "bf16", *force, code=2)
+        assert done.stderr == f"taper: {link}: is a symbolic link: name the file itself\n"
+        for out in (link, f"{link}/"):
+            done = taper("convert", folder, out, "--to", "bf16", *force, code=2)
+            assert done.stderr == f"taper: {out}: is a symbolic link: name the folder itself\n"
+        assert link.readlink() == to and sorted(tmp_path.iterdir()) == before
+        link.unlink()
+    assert target.read_text() == "mine" and pipe.is_fifo()
 
 
 # ---- folders
