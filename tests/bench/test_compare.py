@@ -1,5 +1,6 @@
 """bench/compare, on runs whose answers are known by hand."""
 
+import re
 import subprocess
 import sys
 
@@ -20,7 +21,7 @@ def compare(*arguments):
 def cells(output):
     """{row: (median, least, largest, verdict)}"""
     lines = output.split("\n\n")[0].splitlines()[1:]
-    return {name: tuple(rest) for name, *rest in (line.split() for line in lines)}
+    return {name: tuple(rest) for name, *rest in (re.split("  +", line) for line in lines)}
 
 
 @pytest.fixture
@@ -83,7 +84,72 @@ def test_fails_only_if_asked_and_only_if_worse(files):
 def test_a_run_beside_itself_is_the_same(files):
     done = compare(files[0], files[0], "--fail")
     assert done.returncode == 0
-    assert "0 better, 0 worse, 5 the same" in done.stdout
+    assert "0 better, 0 worse, 4 the same" in done.stdout
+    assert "1 that cannot be told" in done.stdout  # "gone", done once
+
+
+def test_spread_is_the_range_of_one_repetition(write):
+    old = write(
+        "old.json",
+        entries("far", 1, 1000, (100,), spread=0.25),
+        entries("near", 1, 1000, (100,), spread=0.25),
+        entries("beside three", 1, 1000, (100,), spread=0.25),
+        entries("three", 1, 1000, (100, 110, 105), spread=9),
+    )
+    new = write(
+        "new.json",
+        entries("far", 1, 1000, (200,), spread=0.25),
+        entries("near", 1, 1000, (150,), spread=0.25),
+        entries("beside three", 1, 1000, (200, 210, 220)),
+        entries("three", 1, 1000, (200, 210, 220), spread=9),
+    )
+    # 10 bytes a ns from 8 to 12.5, beside 5 from 4 to 6.25, and 6.67 from 5.33 to 8.33
+    assert cells(compare(old, new).stdout) == {
+        "far": ("0.500", "0.320", "0.781", "WORSE"),
+        "near": ("0.667", "0.427", "1.042"),
+        "beside three": ("0.476", "0.364", "0.625", "WORSE"),
+        "three": ("0.500", "0.455", "0.550", "WORSE"),
+    }
+
+
+def test_of_one_repetition_nothing_can_be_told(write):
+    old = write(
+        "old.json", entries("one", 1, 1000, (100,)), entries("three", 1, 1000, (100,) * 3)
+    )
+    new = write(
+        "new.json", entries("one", 1, 1000, (900,)), entries("three", 1, 1000, (100,) * 3)
+    )
+    done = compare(old, new, "--fail")
+    assert done.returncode == 0
+    assert cells(done.stdout)["one"] == ("0.111", "cannot tell")
+    assert "0 better, 0 worse, 1 the same within noise or 5 %, 1 that" in done.stdout
+    assert cells(compare(old, new, "--changed").stdout) == {}
+    assert compare(old, new, "--rows", "one").returncode == 0
+    assert compare(old, new, "--rows", "one", "--fail").returncode == 2
+
+
+@pytest.mark.parametrize("fail", [(), ("--fail",)])
+def test_nothing_to_compare(files, write, fail):
+    old, new = files
+    other = write("other.json", entries("elsewhere", 1, 1000, (1,)))
+    nothing = write("nothing.json")
+    nothing.write_text("{}")
+    zeros = write("zeros.json", entries("slower", 1, 1000, (1, 1), differ=0))
+    for arguments, said in (
+        ((old, other), "no rows in common"),
+        ((nothing, nothing), "no rows in common"),
+        ((old, new, "--rows", "zzz*"), "no rows in common that match 'zzz*'"),
+        (
+            (old, new, "--counter", "nonsense"),
+            "no counter 'nonsense'; there are: bytes_per_second, items_per_second, real_time",
+        ),
+        (
+            (zeros, zeros, "--counter", "differ"),
+            "no row whose 'differ' is above 0 in both files",
+        ),
+    ):
+        done = compare(*arguments, *fail)
+        assert (done.returncode, done.stdout, done.stderr) == (2, "", f"compare: {said}\n")
 
 
 def test_passes_become_the_repetitions_of_one_run(write):
@@ -99,5 +165,6 @@ def test_passes_become_the_repetitions_of_one_run(write):
     )
     joined = write("joined.json")
     joined.write_text(done.stdout)
+    steady = write("steady.json", entries("row", 1, 1000, (110, 110)))
     # 10, 8 and 9.09 bytes a ns, beside 9.09: the medians are the same
-    assert cells(compare(passes[2], joined).stdout) == {"row": ("1.000", "0.880", "1.100")}
+    assert cells(compare(steady, joined).stdout) == {"row": ("1.000", "0.880", "1.100")}
