@@ -509,7 +509,7 @@ def goal_cell(cell):
 
 def add_goals(page, paths):
     """All goals, met or missed; returns a sentence about them."""
-    entries = [entry for path in paths for entry in runs.read_json(path)["benchmarks"]]
+    entries = [entry for path in paths for entry in runs.read_json(path).get("benchmarks", [])]
     cells = goals.rows({"benchmarks": entries})
     judged = [cell for cell in cells if cell["met"] is not None]
     if not judged:

@@ -102,8 +102,23 @@ def parse(content):
 
 
 def read_json(path):
-    with open(path, encoding="utf-8") as file:
-        return json.load(file)
+    """What is in a file. Ends the program, with one line and 2, if that is not a run."""
+
+    def stop(reason):
+        print(f"{path}: {reason}", file=sys.stderr)
+        sys.exit(2)
+
+    try:
+        with open(path, encoding="utf-8") as file:
+            content = json.load(file)
+    except OSError as error:
+        stop(error.strerror)
+    except ValueError as error:
+        stop(f"not JSON: {error}")
+    entries = content.get("benchmarks", []) if isinstance(content, dict) else [None]
+    if not all(isinstance(entry, dict) and "name" in entry for entry in entries):
+        stop("not the results of a benchmark")
+    return content
 
 
 def read(path):
@@ -114,10 +129,9 @@ def main():
     if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
         sys.exit(__doc__)
     contents = [read_json(path) for path in sys.argv[1:]]
-    entries = [entry for content in contents for entry in content["benchmarks"]]
-    json.dump(
-        {"context": contents[0]["context"], "benchmarks": entries}, sys.stdout, indent=1
-    )
+    entries = [entry for content in contents for entry in content.get("benchmarks", [])]
+    context = contents[0].get("context", {})
+    json.dump({"context": context, "benchmarks": entries}, sys.stdout, indent=1)
 
 
 if __name__ == "__main__":
