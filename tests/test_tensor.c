@@ -1144,6 +1144,37 @@ static void test_large_views(void **state)
     free(m);
 }
 
+/* Every kernel that turns matrices, about its tiles and with edges beside them. */
+static void test_turned(void **state)
+{
+    static const size_t sides[] = {1, 5, 32, 63, 64, 67, 130};
+    enum { SIDES = sizeof sides / sizeof *sides, MOST = 130 * 134 * 16 };
+    static unsigned char src[MOST], dst[MOST];
+    const struct taper_kernels *table;
+    uint64_t seed = 13;
+    (void)state;
+    for (size_t i = 0; i < MOST; i++)
+        src[i] = (unsigned char)next_random(&seed);
+    for (size_t t = 0; (table = taper_usable(t)) != NULL; t++)
+        for (size_t way = 0; way < (size_t)5 * SIDES * SIDES * 2; way++) {
+            const size_t size = (size_t)1 << way % 5, rows = sides[way / 5 % SIDES];
+            const size_t columns = sides[way / 5 / SIDES % SIDES];
+            const size_t to = (columns + 4) * size, from = (rows + 3) * size;
+            memset(dst, 0xa5, (rows * (columns + 4)) * size);
+            table->transpose[way % 5](dst, (ptrdiff_t)to, src, (ptrdiff_t)from, rows,
+                                      columns, way / 5 / SIDES / SIDES != 0);
+            for (size_t i = 0; i < rows; i++) {
+                for (size_t j = 0; j < columns; j++)
+                    if (memcmp(dst + i * to + j * size, src + j * from + i * size,
+                               size) != 0)
+                        fail_msg("%s: %zu by %zu of %zu bytes: row %zu, column %zu",
+                                 table->name, rows, columns, size, i, j);
+                for (size_t at = columns * size; at < to; at++)
+                    assert_int_equal(dst[i * to + at], 0xa5);
+            }
+        }
+}
+
 /* Rows long enough for streaming stores, which are asked for, and gaps between them. */
 static void test_streamed_rows(void **state)
 {
@@ -1401,7 +1432,7 @@ int main(void)
         cmocka_unit_test(test_large_views),    cmocka_unit_test(test_cast_overlap),
         cmocka_unit_test(test_cast_packed),    cmocka_unit_test(test_packed),
         cmocka_unit_test(test_cast_options),   cmocka_unit_test(test_too_hard),
-        cmocka_unit_test(test_streamed_rows),
+        cmocka_unit_test(test_turned),         cmocka_unit_test(test_streamed_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
