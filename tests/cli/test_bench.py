@@ -3,6 +3,7 @@ machine, and is not tested."""
 
 import json
 import os
+import random
 import re
 import resource
 import signal
@@ -39,6 +40,24 @@ def rows(done):
     return [line.split() for line in done.stdout.splitlines() if line.startswith(ops)]
 
 
+def check_spreads(stdout, stderr):
+    """There is one warning if rounds were far apart, and nothing else on the standard
+    error. Returns how many rows it counts."""
+    lines = [line.split() for line in stdout.splitlines() if " x mem" in line]
+    spreads = [float(line[6].rstrip("%")) for line in lines]
+    if stderr == "":
+        assert max(spreads) <= 20
+        return 0
+    (apart, count) = re.fullmatch(
+        r"taper: (\d+) of (\d+) rows have a spread above 20 %: this machine is busy "
+        r"with other things, and may be faster than these figures\n",
+        stderr,
+    ).groups()
+    assert int(count) == len(lines) and int(apart) > 0
+    assert sum(s > 20 for s in spreads) <= int(apart) <= sum(s >= 20 for s in spreads)
+    return int(apart)
+
+
 @pytest.fixture
 def isas(taper):
     (line,) = re.findall(r"can be used here +(.*)", taper("info").stdout)
@@ -60,7 +79,23 @@ def test_everything(taper):
     assert re.search(rf", {best}, threads 1, 0\.00 GB of memory$", first)
     assert second.split() == ["op", "type", "isa", "threads", "size", "GB/s", "spread", "el/cycle"]
     assert done.stdout.splitlines()[-1].startswith("18 rows, ")
-    assert done.stderr == ""
+    check_spreads(done.stdout, done.stderr)
+
+
+def test_busy_machine():
+    """A process that is stopped again and again measures rounds that are far apart."""
+    arguments = [PROGRAM, "bench", "--op", "fill", "--size", "256M"]
+    for _ in range(10):
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+        with subprocess.Popen(arguments, **pipes) as process:
+            while process.poll() is None:
+                process.send_signal(signal.SIGSTOP)
+                time.sleep(0.05)
+                process.send_signal(signal.SIGCONT)
+                time.sleep(random.uniform(0.005, 0.04))
+            if check_spreads(*process.communicate()) > 0:
+                return
+    pytest.fail("no row had a spread above 20 %")
 
 
 def test_columns(taper):
@@ -98,12 +133,14 @@ def test_sizes(taper):
 
 def test_threads(taper):
     """As many as there are CPUs."""
+    assert "OMP_PROC_BIND=true" in taper("bench", "--help").stdout
     done = taper("bench", "--op", "copy", "--size", "4M", "--threads", "1")
     if os.cpu_count() > 1:
         if "threads of a call  1\n" in taper("info", env={"OMP_NUM_THREADS": "2"}).stdout:
             pytest.skip("this build has one thread")
         done = taper("bench", "--op", "copy", "--size", "4M", "--threads", "1,2")
         assert [row[3] for row in rows(done)] == ["1", "2"]
+        check_spreads(done.stdout, done.stderr)
     assert f"threads {'1+2' if os.cpu_count() > 1 else 1}, " in done.stdout
     done = taper("bench", "--threads", str(os.cpu_count() + 1), code=2)
     assert "is not a number of threads that this machine has" in done.stderr
