@@ -44,7 +44,7 @@ std::vector<unsigned char> random_bytes(size_t n);
 
 // ---- names --------------------------------------------------------------------------
 
-const char *short_name(taper_dtype type); // as kernels spell it: "bf16", "f8e4m3fn"
+std::string cast_name(taper_dtype to, taper_dtype from); // "float_from_bfloat16"
 size_t bytes_of(taper_dtype type, size_t n);
 
 // Instruction sets to measure: what stands behind scalar is another CPU's, emulated.
@@ -163,7 +163,7 @@ struct Operation {
     Op op;
     taper_dtype type;
 
-    std::string name() const; // "narrow/bfloat16", with ONNX's name of the type
+    std::string name() const; // "narrow/bfloat16"
     size_t bytes_read(size_t n) const;
     size_t bytes_written(size_t n) const;
     size_t traffic(size_t n) const;

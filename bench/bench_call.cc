@@ -85,11 +85,10 @@ static void measure_taper(benchmark::State &state, const Operation &operation,
     measure_calls(state, operation, count, with_flags(flags, calls));
 }
 
-static void add_calls(const std::string &op, const Operation &operation,
-                      const Count &count)
+static void add_calls(const Operation &operation, const Count &count)
 {
     for (const char *const isa : isas()) {
-        const std::string name = join("call", op, isa, count.name);
+        const std::string name = join("call", operation.name(), isa, count.name);
         add(name, isa, 1, [=](benchmark::State &state) {
             measure_taper(state, operation, count, Flags::set);
         });
@@ -105,14 +104,14 @@ static void add_calls(const std::string &op, const Operation &operation,
 static void add_libc(const Count &count)
 {
     const auto bytes = [](size_t n) { return 4 * n; };
-    add(join("call/fill/u32/memset", count.name), nullptr, 1,
+    add(join("call/fill/float/memset", count.name), nullptr, 1,
         [=](benchmark::State &state) {
             unsigned char *const dst = destination();
             measure_calls(
                 state, {Op::fill, TAPER_F32}, count,
                 repeat(count, bytes, [=](size_t size) { std::memset(dst, 7, size); }));
         });
-    add(join("call/copy/u32/memcpy", count.name), nullptr, 1,
+    add(join("call/copy/float/memcpy", count.name), nullptr, 1,
         [=](benchmark::State &state) {
             unsigned char *const dst = destination(), *const src = source();
             measure_calls(state, {Op::copy, TAPER_F32}, count,
@@ -128,11 +127,11 @@ void add_call()
         counts.push_back({std::to_string(n), n});
     for (const Count &count : counts) {
         for (const taper_dtype type : cast_types()) {
-            add_calls(join("narrow", short_name(type)), {Op::narrow, type}, count);
-            add_calls(join("widen", short_name(type)), {Op::widen, type}, count);
+            add_calls({Op::narrow, type}, count);
+            add_calls({Op::widen, type}, count);
         }
-        add_calls("fill/u32", {Op::fill, TAPER_F32}, count);
-        add_calls("copy/u32", {Op::copy, TAPER_F32}, count);
+        add_calls({Op::fill, TAPER_F32}, count);
+        add_calls({Op::copy, TAPER_F32}, count);
         add_libc(count);
     }
 }

@@ -29,11 +29,9 @@ void add_cast()
         {TAPER_F8E4M3FN, TAPER_BF16}, {TAPER_BF16, TAPER_F8E4M3FN},
     };
     for (const char *const isa : isas()) {
-        add_sizes("cast/f8e4m3fn_from_f32_no_saturate", isa, TAPER_F8E4M3FN, TAPER_F32,
-                  {TAPER_NO_SATURATE, TAPER_ROUND_UP});
+        add_sizes("cast/float8e4m3fn_from_float_no_saturate", isa, TAPER_F8E4M3FN,
+                  TAPER_F32, {TAPER_NO_SATURATE, TAPER_ROUND_UP});
         for (const auto &[to, from] : pairs)
-            add_sizes(
-                join("cast", std::string(short_name(to)) + "_from_" + short_name(from)),
-                isa, to, from);
+            add_sizes(join("cast", cast_name(to, from)), isa, to, from);
     }
 }

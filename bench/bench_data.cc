@@ -32,8 +32,8 @@ void add_data()
         for (const taper_dtype to : cast_types())
             for (const Data data : all_data)
                 for (const size_t n : counts)
-                    add(join("data", short_name(to), isa, data_name(data), n), isa, 1,
-                        [=](benchmark::State &state) {
+                    add(join("data", taper_dtype_name(to), isa, data_name(data), n),
+                        isa, 1, [=](benchmark::State &state) {
                             measure_data(state, to, data, n);
                         });
 }

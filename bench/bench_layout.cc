@@ -15,20 +15,20 @@ struct Layout {
 };
 
 static const std::vector<Layout> layouts = {
-    {"transpose/u8", TAPER_U8, {4096, 4096}, {1, 4096}},
-    {"transpose/u16", TAPER_U16, {4096, 4096}, {1, 4096}},
-    {"transpose/u32", TAPER_U32, {4096, 4096}, {1, 4096}},
-    {"transpose/u64", TAPER_U64, {4096, 4096}, {1, 4096}},
-    {"nhwc_from_nchw/u32",
+    {"transpose", TAPER_U8, {4096, 4096}, {1, 4096}},
+    {"transpose", TAPER_U16, {4096, 4096}, {1, 4096}},
+    {"transpose", TAPER_U32, {4096, 4096}, {1, 4096}},
+    {"transpose", TAPER_U64, {4096, 4096}, {1, 4096}},
+    {"nhwc_from_nchw",
      TAPER_U32,
      {32, 112, 112, 64},
      {64 * 112 * 112, 112, 1, 112 * 112}},
-    {"nchw_from_nhwc/u32",
+    {"nchw_from_nhwc",
      TAPER_U32,
      {32, 64, 112, 112},
      {64 * 112 * 112, 1, 112 * 64, 64}},
-    {"step_2/u32", TAPER_U32, {32, 64, 112, 56}, {64 * 112 * 112, 112 * 112, 112, 2}},
-    {"rows_apart/u32", TAPER_U32, {4096, 2048}, {4096, 1}},
+    {"step_2", TAPER_U32, {32, 64, 112, 56}, {64 * 112 * 112, 112 * 112, 112, 2}},
+    {"rows_apart", TAPER_U32, {4096, 2048}, {4096, 1}},
 };
 
 // Loops over four dimensions, the last one innermost, as one would write them.
@@ -99,8 +99,8 @@ void add_layout()
 {
     for (const Layout &layout : layouts)
         for (const int threads : {1, 2})
-            add(join("layout", layout.name, threads), nullptr, threads,
-                [&layout, threads](benchmark::State &state) {
+            add(join("layout", layout.name, taper_dtype_name(layout.type), threads),
+                nullptr, threads, [&layout, threads](benchmark::State &state) {
                     size_t n = 1;
                     for (const int64_t dimension : layout.shape)
                         n *= static_cast<size_t>(dimension);
@@ -110,6 +110,7 @@ void add_layout()
                             estimate(threads));
                 });
     for (const int threads : {1, 2})
-        add(join("layout/cast_rows_apart/bf16_from_f32", threads), nullptr, threads,
+        add(join("layout/cast_rows_apart/bfloat16_from_float", threads), nullptr,
+            threads,
             [=](benchmark::State &state) { measure_cast_rows(state, threads); });
 }

@@ -50,9 +50,7 @@ void add_stream()
             const size_t n = bytes * 8 / taper_dtype_bits(to);
             if (bytes_of(from, n) > buffer_bytes)
                 continue;
-            const std::string name =
-                std::string(short_name(to)) + "_from_" + short_name(from);
-            add(join("stream", name, bytes), nullptr, 1,
+            add(join("stream", cast_name(to, from), bytes), nullptr, 1,
                 [=](benchmark::State &state) { compare_casts(state, to, from, n); });
         }
         add(join("stream/fill", bytes), nullptr, 1,

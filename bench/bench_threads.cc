@@ -2,18 +2,12 @@
 // with one thread / time with several, the fastest round of each; a team that is awake.
 #include "bench.hh"
 
-struct Row {
-    std::string name;
-    Operation operation;
-};
-
-static std::vector<Row> all_rows()
+static std::vector<Operation> operations()
 {
-    std::vector<Row> all = {{"fill/u32", {Op::fill, TAPER_U32}},
-                            {"copy/f32", {Op::copy, TAPER_F32}}};
+    std::vector<Operation> all = {{Op::fill, TAPER_F32}, {Op::copy, TAPER_F32}};
     for (const taper_dtype type : cast_types()) {
-        all.push_back({join("narrow", short_name(type)), {Op::narrow, type}});
-        all.push_back({join("widen", short_name(type)), {Op::widen, type}});
+        all.push_back({Op::narrow, type});
+        all.push_back({Op::widen, type});
     }
     return all;
 }
@@ -56,12 +50,11 @@ static void measure_break_even(benchmark::State &state, const Operation &op, siz
             Estimate::best);
 }
 
-static void add_break_even(const Row &row)
+static void add_break_even(const Operation &op)
 {
-    const Operation op = row.operation;
     for (size_t traffic = size_t(32) << 10; traffic <= size_t(4) << 20; traffic *= 2) {
         const size_t n = traffic * 1024 / op.traffic(1024);
-        add(join("break_even", row.name, traffic), nullptr, 1,
+        add(join("break_even", op.name(), traffic), nullptr, 1,
             [=](benchmark::State &state) { measure_break_even(state, op, n); });
     }
 }
@@ -73,19 +66,18 @@ void add_threads()
     std::vector<int> teams = {2};
     if (most > 2)
         teams.push_back(most);
-    for (const Row &row : all_rows())
+    for (const Operation &op : operations())
         for (const int threads : teams)
             for (const unsigned log : {12, 17, 18, 20, 22, 27})
-                add(join("threads", row.name, threads, size_t(1) << log), nullptr,
+                add(join("threads", op.name(), threads, size_t(1) << log), nullptr,
                     threads, [=](benchmark::State &state) {
-                        measure_threads(state, row.operation, size_t(1) << log,
-                                        threads);
+                        measure_threads(state, op, size_t(1) << log, threads);
                     });
 #if defined(_OPENMP)
-    for (const Row &row : all_rows())
-        if (row.name == "fill/u32" || row.name == "copy/f32" ||
-            row.name == "narrow/bf16" || row.name == "narrow/f8e4m3fn" ||
-            row.name == "widen/f8e4m3fn")
-            add_break_even(row);
+    for (const Operation op :
+         {Operation{Op::fill, TAPER_F32}, Operation{Op::copy, TAPER_F32},
+          Operation{Op::narrow, TAPER_BF16}, Operation{Op::narrow, TAPER_F8E4M3FN},
+          Operation{Op::widen, TAPER_F8E4M3FN}})
+        add_break_even(op);
 #endif
 }

@@ -20,22 +20,16 @@ GOALS = pathlib.Path(__file__).with_name("goals.json")
 # ---- peers
 
 
-def long_name(short):
-    """ONNX's name of a type: "float8e5m2" for "f8e5m2"."""
-    names = {"bf16": "bfloat16", "f32": "float", "u32": "float"}  # one width, one fill
-    return names.get(short) or "float" + short.removeprefix("f")
-
-
 def peer_row(row, peer):
     """The row of a peer, which may not be there, for a row of taper."""
     parts = row.split("/")
     if parts[0] == "call":  # beside the function that moves the same bytes
-        return f"call/{'fill' if peer == 'memset' else 'copy'}/u32/{peer}/{parts[-1]}"
+        return f"call/{'fill' if peer == 'memset' else 'copy'}/float/{peer}/{parts[-1]}"
     if parts[0] == "layout":
         return "/".join([*parts[:-1], peer])
     if parts[0] == "threads":
-        _, op, short, threads, n = parts
-        return f"{op}/{long_name(short)}/{peer}/{n}/threads:{threads}"
+        _, op, kind, threads, n = parts
+        return f"{op}/{kind}/{peer}/{n}/threads:{threads}"
     parts[-2] = peer
     return "/".join(parts)
 

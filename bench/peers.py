@@ -170,8 +170,8 @@ class Case:
 CASES = [
     *(Case("narrow", name, TYPES[name], FLOAT) for name in NARROW),
     *(Case("widen", name, FLOAT, TYPES[name]) for name in NARROW),
-    Case("cast", "f32_from_f64", FLOAT, TYPES["double"]),
-    Case("cast", "bf16_from_f16", TYPES["bfloat16"], TYPES["float16"]),
+    Case("cast", "float_from_double", FLOAT, TYPES["double"]),
+    Case("cast", "bfloat16_from_float16", TYPES["bfloat16"], TYPES["float16"]),
     *(Case("fill", name, TYPES[name], TYPES[name]) for name in ("float", "uint8", "uint64")),
     Case("copy", "float", FLOAT, FLOAT),
 ]
@@ -197,13 +197,17 @@ class Layout:
 SQUARE, IMAGES, PIXELS = (4096, 4096), (32, 64, 112, 112), (32, 112, 112, 64)
 LAYOUTS = [
     *(
-        Layout(f"transpose/u{bits}", TYPES[f"uint{bits}"], SQUARE, lambda a: a.T)
+        Layout(f"transpose/uint{bits}", TYPES[f"uint{bits}"], SQUARE, lambda a: a.T)
         for bits in (8, 16, 32, 64)
     ),
-    Layout("nhwc_from_nchw/u32", TYPES["uint32"], IMAGES, lambda a: a.transpose(0, 2, 3, 1)),
-    Layout("nchw_from_nhwc/u32", TYPES["uint32"], PIXELS, lambda a: a.transpose(0, 3, 1, 2)),
-    Layout("step_2/u32", TYPES["uint32"], IMAGES, lambda a: a[..., ::2]),
-    Layout("rows_apart/u32", TYPES["uint32"], SQUARE, lambda a: a[:, :2048]),
+    Layout(
+        "nhwc_from_nchw/uint32", TYPES["uint32"], IMAGES, lambda a: a.transpose(0, 2, 3, 1)
+    ),
+    Layout(
+        "nchw_from_nhwc/uint32", TYPES["uint32"], PIXELS, lambda a: a.transpose(0, 3, 1, 2)
+    ),
+    Layout("step_2/uint32", TYPES["uint32"], IMAGES, lambda a: a[..., ::2]),
+    Layout("rows_apart/uint32", TYPES["uint32"], SQUARE, lambda a: a[:, :2048]),
 ]
 
 

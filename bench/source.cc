@@ -180,14 +180,9 @@ const char *data_name(Data data)
     return "";
 }
 
-const char *short_name(taper_dtype type)
+std::string cast_name(taper_dtype to, taper_dtype from)
 {
-    static const char *const names[TAPER_DTYPE_COUNT] = {
-        nullptr, "f32",   "u8",     "i8",       "u16",        "i16",    "i32",
-        "i64",   nullptr, "bool",   "f16",      "f64",        "u32",    "u64",
-        "c64",   "c128",  "bf16",   "f8e4m3fn", "f8e4m3fnuz", "f8e5m2", "f8e5m2fnuz",
-        "u4",    "i4",    "f4e2m1", "f8e8m0",   "u2",         "i2"};
-    return names[type];
+    return std::string(taper_dtype_name(to)) + "_from_" + taper_dtype_name(from);
 }
 
 size_t bytes_of(taper_dtype type, size_t n)

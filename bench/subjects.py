@@ -138,14 +138,14 @@ def faster_range(ours, theirs):
 
 def label_of(subject):
     op, kind = subject
-    kind = "float32" if kind == "float" else kind
+    numpy = {"float": "float32", "double": "float64"}
+    kind, *source = [numpy.get(name, name) for name in kind.split("_from_")]
     if op == "narrow":
         return f"float32 to {kind}"
     if op == "widen":
         return f"{kind} to float32"
     if op == "cast":
-        to, _, of = kind.partition("_from_")
-        return f"{of} to {to}"
+        return f"{source[0]} to {kind}"
     return f"{op} {kind}"
 
 

@@ -39,7 +39,7 @@ def test_met_and_missed():
 
 
 def test_calls_are_to_take_at_most_so_long():
-    name = "call/narrow/bf16/avx512/16"
+    name = "call/narrow/bfloat16/avx512/16"
     assert cells(row(name, 6))[name, "real_time"]["met"] is True
     assert cells(row(name, 6.1))[name, "real_time"]["met"] is False
 
@@ -83,27 +83,27 @@ def test_ratios_of_rows_that_are_noisy_or_have_other_sizes():
 
 def test_peers_of_rows_that_are_named_otherwise():
     found = cells(
-        row("threads/narrow/f8e4m3fn/2/4194304", 100, M=3.0),
+        row("threads/narrow/float8e4m3fn/2/4194304", 100, M=3.0),
         row("narrow/float8e4m3fn/torch/4194304/threads:2", 300, M=1.0, differ=9),
         row("narrow/float8e4m3fn/torch/4194304", 500, M=0.5, differ=9),
-        row("layout/step_2/u32/1", 100, M=1.0),
-        row("layout/step_2/u32/2", 50, M=2.0),
-        row("layout/step_2/u32/numpy", 400, M=0.25),
-        row("call/fill/u32/avx512/16", 5.0),
-        row("call/fill/u32/memset/16", 1.0),
-        row("call/narrow/bf16/avx512/16", 5.5),
-        row("call/copy/u32/memcpy/16", 1.5),
+        row("layout/step_2/uint32/1", 100, M=1.0),
+        row("layout/step_2/uint32/2", 50, M=2.0),
+        row("layout/step_2/uint32/numpy", 400, M=0.25),
+        row("call/fill/float/avx512/16", 5.0),
+        row("call/fill/float/memset/16", 1.0),
+        row("call/narrow/bfloat16/avx512/16", 5.5),
+        row("call/copy/float/memcpy/16", 1.5),
     )
-    threads = found["threads/narrow/f8e4m3fn/2/4194304", "x peer"]
+    threads = found["threads/narrow/float8e4m3fn/2/4194304", "x peer"]
     assert threads["value"] == pytest.approx(3)
-    assert found["layout/step_2/u32/1", "x numpy"]["value"] == pytest.approx(4)
-    assert set(found["layout/step_2/u32/1", "x numpy"]["peers"]) == {"numpy"}
-    assert found["call/fill/u32/avx512/16", "ns over memset"]["value"] == 4
-    assert found["call/narrow/bf16/avx512/16", "ns over memcpy"]["value"] == 4
+    assert found["layout/step_2/uint32/1", "x numpy"]["value"] == pytest.approx(4)
+    assert set(found["layout/step_2/uint32/1", "x numpy"]["peers"]) == {"numpy"}
+    assert found["call/fill/float/avx512/16", "ns over memset"]["value"] == 4
+    assert found["call/narrow/bfloat16/avx512/16", "ns over memcpy"]["value"] == 4
 
 
 def test_rows_of_several_threads_count_by_their_best():
-    name = "threads/narrow/bf16/2/134217728"
+    name = "threads/narrow/bfloat16/2/134217728"
     found = cells(row(name, 100, M=(1.0, 1.2, 1.7), one_thread=(1.1, 1.2, 1.8)))
     assert found[name, "M"]["value"] == 1.7
     assert found[name, "one_thread"]["value"] == 1.8

@@ -74,12 +74,19 @@ def run(tmp_path_factory):
         entries(
             f"first_touch/small_pages/{narrow}/avx512/4096", 4096, 24576, (900,) * 3, M=1
         ),
-        entries("threads/narrow/bf16/2/4096", 4096, 24576, (100,) * 3, M=1, one_thread=1.75),
-        entries("break_even/copy/f32/65536", 8192, 65536, (100,) * 3, M=1, one_thread=0.75),
-        entries("call/narrow/bf16/avx512/16", 16, 96, (6.25,) * 3, M=1),
-        entries("data/bf16/avx512/nan/4096", 4096, 24576, (100,) * 3, M=1, normal=0.65),
         entries(
-            "layout/transpose/u8/1", 1 << 24, 2 << 24, (2e6,) * 3, M=0.5, **{"plain loop": 40}
+            "threads/narrow/bfloat16/2/4096", 4096, 24576, (100,) * 3, M=1, one_thread=1.75
+        ),
+        entries("break_even/copy/float/65536", 8192, 65536, (100,) * 3, M=1, one_thread=0.75),
+        entries("call/narrow/bfloat16/avx512/16", 16, 96, (6.25,) * 3, M=1),
+        entries("data/bfloat16/avx512/nan/4096", 4096, 24576, (100,) * 3, M=1, normal=0.65),
+        entries(
+            "layout/transpose/uint8/1",
+            1 << 24,
+            2 << 24,
+            (2e6,) * 3,
+            M=0.5,
+            **{"plain loop": 40},
         ),
         entries("stream/fill/1048576", 1 << 18, 1 << 20, (9e4,) * 3, M=1, ordinary=0.3),
     )
@@ -108,8 +115,8 @@ def peers(tmp_path_factory):
             differ_normal=0,
             label="saturate=False",
         ),
-        entries("layout/transpose/u8/taper-python", 1 << 24, 2 << 24, (2e6,), M=0.5),
-        entries("layout/transpose/u8/snake", 1 << 24, 2 << 24, (8e6,), M=0.125),
+        entries("layout/transpose/uint8/taper-python", 1 << 24, 2 << 24, (2e6,), M=0.5),
+        entries("layout/transpose/uint8/snake", 1 << 24, 2 << 24, (8e6,), M=0.125),
     )
 
 
@@ -143,7 +150,7 @@ def test_every_row_is_in_the_page(built):
     assert found["spread"] == "9.5%"  # 2 of 21
     assert found["M"] == "1.25"
     assert found["differ"] == ""
-    shown = dict(zip(heads, tables["taper_bench"]["threads/narrow/bf16/2/4096"]))
+    shown = dict(zip(heads, tables["taper_bench"]["threads/narrow/bfloat16/2/4096"]))
     assert shown["one_thread"] == "1.75"
 
 
