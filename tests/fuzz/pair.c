@@ -222,20 +222,107 @@ int want_pair(const struct pair *p)
     return status;
 }
 
-/* tensor.h lets contrived strides be refused. What taper does then is a search of
- * 2^16 steps, so none that can have no more branches may be. */
-static bool is_contrived(const struct pair *p)
+/* ---- What a call may refuse
+ * ------------------------------------------------------------------------------ */
+
+/* tensor.h lets contrived strides be refused. What taper does then is a search for
+ * numbers x, each from 0 to `most`, whose sum of factor * x is some target: it tries
+ * the largest factor first, and of its numbers those alone that leave something the
+ * others can make up. It gives up after 2^16 steps: where it cannot take as many, it
+ * may not. */
+struct terms {
+    int count;
+    struct {
+        uint64_t factor, most;
+    } term[32]; /* MOST_ELEMENTS have 14 dimensions above 1, and there are two tensors
+                 */
+};
+
+/* Factors fall; terms of one factor are one. */
+static void add_term(struct terms *terms, uint64_t factor, uint64_t most)
 {
-    const uint64_t most = 1 << 15;
-    uint64_t meeting = 1, sharing = 1;
-    for (int k = 0; k < p->dst.rank; k++) {
-        const uint64_t n = (uint64_t)p->dst.shape[k];
-        if (meeting > most || sharing > most)
-            return true;
-        meeting *= 2 * n - 1;
-        sharing *= p->op == FILL ? 1 : n * n;
+    int k = terms->count;
+    if (factor == 0 || most == 0)
+        return;
+    while (k > 0 && terms->term[k - 1].factor < factor)
+        k--;
+    if (k > 0 && terms->term[k - 1].factor == factor) {
+        terms->term[k - 1].most += most;
+        return;
     }
-    return meeting > most || sharing * 32 > most;
+    memmove(&terms->term[k + 1], &terms->term[k],
+            (size_t)(terms->count++ - k) * sizeof *terms->term);
+    terms->term[k].factor = factor;
+    terms->term[k].most = most;
+}
+
+/* Returns the bytes of an element. A packed tensor is the bytes it is made of. */
+static uint64_t add_tensor(struct terms *terms, const taper_tensor *t)
+{
+    const size_t bits = taper_dtype_bits(t->type);
+    int64_t next = 1;
+    if (bits < 8) {
+        add_term(terms, 1, bytes_of(t->type, count(t)) - 1);
+        return 1;
+    }
+    for (int k = t->rank - 1; k >= 0; k--) {
+        const int64_t stride = t->strides == NULL ? next : t->strides[k];
+        if (t->shape[k] > 1)
+            add_term(terms, (uint64_t)(stride < 0 ? -stride : stride) * (bits / 8),
+                     (uint64_t)t->shape[k] - 1);
+        next *= t->shape[k];
+    }
+    return bits / 8;
+}
+
+static bool is_long_search(const struct terms *terms)
+{
+    uint64_t steps = 0, rest = 0; /* what smaller factors take and give at most */
+    for (int k = terms->count - 1; k >= 0 && steps <= 1 << 16; k--) {
+        const uint64_t factor = terms->term[k].factor, most = terms->term[k].most;
+        const uint64_t branches = rest / factor < most ? rest / factor : most;
+        steps = 1 + (1 + branches) * steps;
+        rest += factor * most;
+    }
+    return steps > 1 << 16;
+}
+
+/* Whether it can take long to tell that no indices meet: there is a search for each
+ * stride that is not above the span of those below it. */
+static bool may_seem_to_meet(const taper_tensor *dst)
+{
+    struct terms all = {0};
+    uint64_t below = 0;
+    bool may = false;
+    add_tensor(&all, dst);
+    for (int k = all.count - 1; k >= 0; k--) {
+        const uint64_t factor = all.term[k].factor, most = all.term[k].most;
+        struct terms terms = {0};
+        add_term(&terms, factor, most - 1);
+        for (int i = k + 1; i < all.count; i++)
+            add_term(&terms, all.term[i].factor, 2 * all.term[i].most);
+        may |= factor <= below && is_long_search(&terms);
+        below += factor * most;
+    }
+    return may;
+}
+
+/* Whether it can take long to tell that no elements overlap: there is a search if the
+ * ranges of bytes meet, of two tensors that are not both row-major. Those with the same
+ * data are the same, or overlap in the first element. */
+static bool may_seem_to_overlap(const taper_tensor *dst, const taper_tensor *src)
+{
+    struct terms terms = {0};
+    ptrdiff_t to, from;
+    const size_t dst_bytes = reach(dst, &to), src_bytes = reach(src, &from);
+    const uintptr_t gap =
+        (uintptr_t)dst->data + (uintptr_t)to - ((uintptr_t)src->data + (uintptr_t)from);
+    if ((is_row_major(dst) && is_row_major(src)) || dst->data == src->data ||
+        (gap >= src_bytes && 0 - gap >= dst_bytes))
+        return false;
+    const uint64_t sizes = add_tensor(&terms, dst) + add_tensor(&terms, src);
+    add_term(&terms, 1, sizes - 2);
+    return is_long_search(&terms);
 }
 
 /* ---- Pairs
@@ -365,9 +452,13 @@ static void do_to_images(const struct pair *p)
 
 bool pair_allows(const struct pair *p, int want, taper_status status)
 {
-    return (int)status == want ||
-           ((want == TAPER_OK || want == TAPER_OVERLAP) &&
-            (status == TAPER_OVERLAP || status == TAPER_BAD_STRIDE) && is_contrived(p));
+    if ((int)status == want)
+        return true;
+    if ((want != TAPER_OK && want != TAPER_OVERLAP) || count(&p->dst) == 0)
+        return false;
+    return status == TAPER_BAD_STRIDE ? may_seem_to_meet(&p->dst)
+                                      : status == TAPER_OVERLAP && p->op != FILL &&
+                                            may_seem_to_overlap(&p->dst, &p->src);
 }
 
 static void describe_pair(const struct pair *p, char *text, size_t size)
