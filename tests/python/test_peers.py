@@ -107,7 +107,10 @@ def test_rows(tmp_path):
             ("copy/float", "numpy", 4096),
             ("copy/float", "taper-python", 64),
         ]
-    } | {f"layout/rows_apart/u32/{row}" for row in ("numpy", "ascontiguousarray", "taper-python")}
+    } | {
+        f"layout/rows_apart/uint32/{row}"
+        for row in ("numpy", "ascontiguousarray", "taper-python")
+    }
     assert expected <= rows.keys()
     bits = {"narrow": 40, "fill": 8, "copy": 64, "layout": 64}
     for name, entries in rows.items():
