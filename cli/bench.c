@@ -43,7 +43,9 @@ static const char help[] =
     "  --force          replace FILE\n"
     "  --help           print this\n\n"
     "With --to or --from and no --op, that is all that is measured. The columns:\n\n"
-    "  size         traffic of a call; a small one finds its data in a cache\n"
+    "  size         traffic of a call, rounded up to 64 elements; a small one finds "
+    "its\n"
+    "               data in a cache\n"
     "  GB/s         10^9 bytes read and written a second: the median of the rounds\n"
     "  spread       how far apart the quartiles of the rounds are, by their median\n"
     "  el/cycle     elements in a cycle of the core's clock (x86-64 only)\n"
@@ -56,15 +58,18 @@ static const char help[] =
 enum op { FILL, COPY, NARROW, WIDEN, OPS };
 static const char *const op_names[OPS] = {"fill", "copy", "narrow", "widen"};
 
-enum { MAX_SIZES = 64, MAX_ISAS = 8, MAX_THREADS = 16, MAX_ROUNDS = 101 };
+enum { GRAIN = 64 }; /* elements of an array are a multiple of this */
+enum { MAX_VALUES = 64, MAX_ROUNDS = 101 };
+
+/* What an option gave, each value once. */
+struct list {
+    size_t values[MAX_VALUES], count;
+};
 
 struct bench {
     bool ops[OPS];
     bool to[ST_DTYPES], from[ST_DTYPES]; /* by their place in st_dtypes */
-    size_t sizes[MAX_SIZES];
-    const char *isas[MAX_ISAS];
-    int threads[MAX_THREADS];
-    size_t size_count, isa_count, thread_count;
+    struct list sizes, isas, threads;    /* isas: for taper_isa_name() */
     bool fastest; /* what counts is the fastest round, not the median */
     const char *json;
     bool force, help;
@@ -98,14 +103,16 @@ static size_t bytes_of(taper_dtype type, size_t n)
     return (n * taper_dtype_bits(type) + 7) / 8;
 }
 
-/* The row with about `traffic` bytes read and written. */
+/* The row with `traffic` bytes read and written, or a few more: a threshold of the
+ * library that `traffic` is, it reaches. */
 static struct row make_row(enum op op, taper_dtype type, size_t traffic)
 {
     const taper_dtype to = op == WIDEN ? TAPER_F32 : type;
     const taper_dtype from = op == NARROW ? TAPER_F32 : type;
     const size_t bits =
         taper_dtype_bits(to) + (op == FILL ? 0 : taper_dtype_bits(from));
-    struct row row = {.op = op, .type = type, .n = traffic / bits * 8};
+    const size_t n = (traffic * 8 + bits - 1) / bits;
+    struct row row = {.op = op, .type = type, .n = (n + GRAIN - 1) / GRAIN * GRAIN};
     row.read = op == FILL ? 0 : bytes_of(from, row.n);
     row.written = bytes_of(to, row.n);
     return row;
@@ -349,6 +356,18 @@ static const char *size_text(size_t bytes, char text[SIZE_TEXT])
     return text;
 }
 
+/* "1.07 GB". */
+static const char *memory_text(size_t bytes, char text[SIZE_TEXT])
+{
+    static const char *const units[] = {"kB", "MB", "GB"};
+    size_t unit = 0;
+    double value = (double)bytes / 1000;
+    for (; unit < 2 && value >= 999.995; unit++)
+        value /= 1000;
+    snprintf(text, SIZE_TEXT, "%.2f %s", value, units[unit]);
+    return text;
+}
+
 /* Reads the first word of a file of /sys; "" if there is none. */
 static const char *read_word(const char *folder, const char *name, char word[32])
 {
@@ -399,12 +418,13 @@ static json_t *describe(const struct bench *b)
                          text));
     }
     printf(", ");
-    for (i = 0; i < b->isa_count; i++)
-        printf(i == 0 ? "%s" : "+%s", b->isas[i]);
+    for (i = 0; i < b->isas.count; i++)
+        printf(i == 0 ? "%s" : "+%s", taper_isa_name(b->isas.values[i]));
     printf(", threads ");
-    for (i = 0; i < b->thread_count; i++)
-        printf(i == 0 ? "%d" : "+%d", b->threads[i]);
-    printf(", %.2f GB of memory\n", (double)(b->src_bytes + b->dst_bytes) * 1e-9);
+    for (i = 0; i < b->threads.count; i++)
+        printf(i == 0 ? "%zu" : "+%zu", b->threads.values[i]);
+    char memory[SIZE_TEXT];
+    printf(", %s of memory\n", memory_text(b->src_bytes + b->dst_bytes, memory));
 
     char date[32];
     const time_t now = time(NULL);
@@ -431,7 +451,8 @@ static void print_row(const struct row *row, size_t size, const struct result *r
 }
 
 /* As taper_bench of bench/ names rows and counters. */
-static void add_json(struct bench *b, const struct row *row, const struct result *r)
+static void add_json(struct bench *b, const struct row *row, size_t size,
+                     const struct result *r)
 {
     char name[128];
     const int length = snprintf(name, sizeof name, "%s/%s/%s/%zu", op_names[row->op],
@@ -439,14 +460,14 @@ static void add_json(struct bench *b, const struct row *row, const struct result
     if (row->threads > 1)
         snprintf(name + length, sizeof name - (size_t)length, "/threads:%d",
                  row->threads);
-    json_t *const entry =
-        json_pack("{s:s, s:s, s:s, s:i, s:I, s:f, s:f, s:s, s:f, s:f, s:f, s:f}",
-                  "name", name, "run_name", name, "run_type", "iteration", "threads",
-                  row->threads, "iterations", (json_int_t)r->rounds, "real_time",
-                  r->seconds * 1e9, "cpu_time", r->seconds * 1e9, "time_unit", "ns",
-                  "bytes_per_second", (double)(row->read + row->written) / r->seconds,
-                  "items_per_second", (double)row->n / r->seconds, "spread", r->spread,
-                  row->op == FILL ? "memset" : "M", r->ratio);
+    json_t *const entry = json_pack(
+        "{s:s, s:s, s:s, s:i, s:I, s:I, s:f, s:f, s:s, s:f, s:f, s:f, s:f}", "name",
+        name, "run_name", name, "run_type", "iteration", "threads", row->threads,
+        "size", (json_int_t)size, "iterations", (json_int_t)r->rounds, "real_time",
+        r->seconds * 1e9, "cpu_time", r->seconds * 1e9, "time_unit", "ns",
+        "bytes_per_second", (double)(row->read + row->written) / r->seconds,
+        "items_per_second", (double)row->n / r->seconds, "spread", r->spread,
+        row->op == FILL ? "memset" : "M", r->ratio);
     if (r->per_cycle != 0)
         json_object_set_new(entry, "el/cycle", json_real(r->per_cycle));
     json_array_append_new(b->rows, entry);
@@ -488,10 +509,10 @@ static size_t for_each(struct bench *b, visit_row *visit)
                                  : op == NARROW ? b->to[t]
                                                 : b->from[t]))
                 continue;
-            for (size_t s = 0; s < b->size_count; s++, count++)
-                visit(b, op, st_dtypes[t].type, b->sizes[s]);
+            for (size_t s = 0; s < b->sizes.count; s++, count++)
+                visit(b, op, st_dtypes[t].type, b->sizes.values[s]);
         }
-    return count * b->isa_count * b->thread_count;
+    return count * b->isas.count * b->threads.count;
 }
 
 static void add_memory(struct bench *b, enum op op, taper_dtype type, size_t size)
@@ -508,16 +529,16 @@ static void measure_rows(struct bench *b, enum op op, taper_dtype type, size_t s
 {
     struct row row = make_row(op, type, size);
     make_source(b, op == WIDEN ? type : TAPER_F32);
-    for (size_t i = 0; i < b->isa_count; i++)
-        for (size_t t = 0; t < b->thread_count; t++) {
-            row.isa = b->isas[i];
-            row.threads = b->threads[t];
+    for (size_t i = 0; i < b->isas.count; i++)
+        for (size_t t = 0; t < b->threads.count; t++) {
+            row.isa = taper_isa_name(b->isas.values[i]);
+            row.threads = (int)b->threads.values[t];
             must(taper_use_isa(row.isa));
             must(taper_set_max_threads(row.threads));
             const struct result result = measure(b, &row);
             progress_clear(&b->progress);
             print_row(&row, size, &result);
-            add_json(b, &row, &result);
+            add_json(b, &row, size, &result);
             b->apart += result.spread > most_spread;
             progress_draw(&b->progress, json_array_size(b->rows));
         }
@@ -555,6 +576,19 @@ static int bench(struct bench *b, struct output *output)
 }
 
 /* ---- command line ---- */
+
+/* False if there is no room for it. */
+static bool add_value(struct list *list, size_t value)
+{
+    size_t i = 0;
+    while (i < list->count && list->values[i] != value)
+        i++;
+    if (i == MAX_VALUES)
+        return false;
+    list->values[i] = value;
+    list->count += i == list->count;
+    return true;
+}
 
 static bool parse_op(struct bench *b, const char *word)
 {
@@ -611,12 +645,10 @@ static bool parse_size(struct bench *b, const char *word)
     const size_t last = colon == NULL ? first : parse_bytes(colon + 1, end);
     if (first == 0 || last < first)
         return false;
-    for (size_t size = first; size <= last; size *= 4) {
-        if (b->size_count == MAX_SIZES)
-            return false;
-        b->sizes[b->size_count++] = size;
-    }
-    return true;
+    bool room = true;
+    for (size_t size = first; size <= last; size *= 4)
+        room = room && add_value(&b->sizes, size);
+    return room;
 }
 
 static bool parse_isa(struct bench *b, const char *word)
@@ -624,12 +656,8 @@ static bool parse_isa(struct bench *b, const char *word)
     bool known = false;
     const char *isa;
     for (size_t i = 0; (isa = taper_isa_name(i)) != NULL; i++)
-        if (strcmp(word, "all") == 0 || strcmp(word, isa) == 0) {
-            if (b->isa_count == MAX_ISAS)
-                return false;
-            b->isas[b->isa_count++] = isa;
-            known = true;
-        }
+        if (strcmp(word, "all") == 0 || strcmp(word, isa) == 0)
+            known = add_value(&b->isas, i);
     return known;
 }
 
@@ -640,12 +668,9 @@ static bool parse_threads(struct bench *b, const char *word)
     errno = 0;
     const long threads = strtol(word, &end, 10);
     if (*word < '0' || *word > '9' || *end != '\0' || errno != 0 || threads < 1 ||
-        threads > sysconf(_SC_NPROCESSORS_ONLN) || b->thread_count == MAX_THREADS ||
-        taper_set_max_threads((int)threads) != TAPER_OK ||
-        taper_max_threads() != threads)
+        threads > sysconf(_SC_NPROCESSORS_ONLN))
         return false;
-    b->threads[b->thread_count++] = (int)threads;
-    return true;
+    return add_value(&b->threads, (size_t)threads);
 }
 
 enum { OP = 256, TO, FROM, SIZE, ISA, THREADS, JSON, FORCE };
@@ -702,16 +727,15 @@ static void set_defaults(struct bench *b, const char *isa, bool ops, bool to, bo
         parse_type(b->to, "all");
     if (!from)
         parse_type(b->from, "all");
-    if (b->size_count == 0) {
-        memcpy(b->sizes, sizes, sizeof sizes);
-        b->size_count = sizeof sizes / sizeof *sizes;
-    }
-    if (b->isa_count == 0)
-        b->isas[b->isa_count++] = isa;
-    if (b->thread_count == 0)
-        b->threads[b->thread_count++] = 1;
-    for (size_t i = 0; i < b->thread_count; i++)
-        b->fastest |= b->threads[i] > 1;
+    if (b->sizes.count == 0)
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+            add_value(&b->sizes, sizes[i]);
+    if (b->isas.count == 0)
+        parse_isa(b, isa);
+    if (b->threads.count == 0)
+        add_value(&b->threads, 1);
+    for (size_t i = 0; i < b->threads.count; i++)
+        b->fastest |= b->threads.values[i] > 1;
 }
 
 static int parse_options(int argc, char **argv, struct bench *b)

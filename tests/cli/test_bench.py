@@ -76,7 +76,8 @@ def test_everything(taper):
     first, second = done.stdout.splitlines()[:2]
     (version,) = re.findall(r"taper (.*)", taper("--version").stdout)
     assert first.startswith(f"taper {version}, ")
-    assert re.search(rf", {best}, threads 1, 0\.00 GB of memory$", first)
+    # 960 floats to read for float4e2m1, 4096 bytes to fill
+    assert first.endswith(f", {best}, threads 1, 7.94 kB of memory")
     assert second.split() == ["op", "type", "isa", "threads", "size", "GB/s", "spread", "el/cycle"]
     assert done.stdout.splitlines()[-1].startswith("18 rows, ")
     check_spreads(done.stdout, done.stderr)
@@ -131,6 +132,26 @@ def test_sizes(taper):
     assert [row[4] for row in rows(done)] == ["1536", "2K", "8K", "32K", "1M"]
 
 
+def test_repeated_values(taper):
+    """What is asked for twice is measured once."""
+
+    def run(*arguments):
+        return rows(taper("bench", "--op", "fill", *arguments))
+
+    assert [row[4] for row in run("--size", "4K,4K,4096,1K:4K", "--size", "1K")] == ["4K", "1K"]
+    assert len(run("--size", "4K", "--isa", "scalar,scalar,all", "--isa", "all")) == len(
+        run("--size", "4K", "--isa", "all")
+    )
+    assert len(run("--size", "4K", "--threads", "1,1", "--threads", "1")) == 1
+
+
+@pytest.mark.parametrize("size, memory", [("1K", "1.02 kB"), ("1M", "1.05 MB"), ("1G", "1.07 GB")])
+def test_memory_told(taper, size, memory):
+    """One byte is read from, and as many as asked for are filled."""
+    done = taper("bench", "--op", "fill", "--size", size)
+    assert done.stdout.splitlines()[0].endswith(f", {memory} of memory")
+
+
 def test_threads(taper):
     """As many as there are CPUs."""
     assert "OMP_PROC_BIND=true" in taper("bench", "--help").stdout
@@ -160,7 +181,9 @@ def test_json(taper, tmp_path, isas):
         op, kind, isa, n = entry["name"].split("/")
         assert [op, kind, isa] == row[:3] and entry["run_name"] == entry["name"]
         asked = {"4K": 4096, "1M": 1 << 20}[row[4]]
-        assert 0.98 * asked <= traffic(op, kind, int(n)) <= asked
+        assert int(n) % 64 == 0  # and no more of them than it takes
+        assert traffic(op, kind, int(n) - 64) < asked <= traffic(op, kind, int(n))
+        assert entry["size"] == asked
         seconds = entry["real_time"] * 1e-9
         speed = entry["bytes_per_second"]
         assert speed * seconds == pytest.approx(traffic(op, kind, int(n)))
