@@ -125,12 +125,12 @@ static void walk(struct walk *w, size_t rows, size_t columns)
 
 enum {
     BLOCK_BYTES = 16 << 10, /* of a block of short rows, to be worth dealing out */
-    LINE_BYTES = 1 << 20,   /* of a piece of a long row */
+    ROW_PIECE = 1 << 20,    /* bytes of a piece of a long row */
     STRIDED = 4 << 10,      /* of a piece of a row that is not contiguous */
     TURNED = 64,            /* rows of a block of a matrix to be turned */
     TURNED_COLUMNS = 1024,
     STREAMED = 4 << 10, /* bytes that are worth streaming stores */
-    STAGE = 12 << 10,   /* bytes put together before they are streamed, at most */
+    STAGE = 8 << 10,    /* bytes put together before they are streamed, at most */
     LINE = 64,
 };
 
@@ -191,7 +191,8 @@ static bool end_to_end(const struct walk *w, size_t rows, size_t columns)
            (columns == w->column.n && w->row.dst == (ptrdiff_t)(columns * w->dst_size));
 }
 
-/* Does such rows in a buffer, `piece` bytes at a time, which it streams from there. */
+/* Does such rows, each no longer than `piece` bytes, in a buffer, `piece` bytes at a
+ * time, which it streams from there. */
 static void stage(const struct walk *w, char *dst, const char *src, size_t rows,
                   size_t columns, size_t piece, block_fn *block)
 {
@@ -216,7 +217,8 @@ static size_t log2_of(size_t size)
 static void turn_block(const struct walk *w, char *dst, const char *src, size_t rows,
                        size_t columns, bool stream)
 {
-    /* Rows of which a piece has as many as src has in a line. */
+    /* So narrow that a piece holds a whole line of src, which has one row an element.
+     */
     const bool narrow = columns <= STAGE / LINE;
     const bool lines = ((uintptr_t)dst | (uintptr_t)w->row.dst) % LINE == 0;
     if (stream && narrow && !lines && end_to_end(w, rows, columns)) {
@@ -228,7 +230,7 @@ static void turn_block(const struct walk *w, char *dst, const char *src, size_t 
 }
 
 /* Sizes and strides that are constants make loops that the compiler can unroll or turn
- * into vectors; the strides are where slices with a step of 2 and 3 come from. */
+ * into vectors; the strides are those of a step of 2 and of a reversed dimension. */
 TAPER_INLINE void strided_loop(char *dst, ptrdiff_t dst_stride, const char *src,
                                ptrdiff_t src_stride, size_t n, size_t size)
 {
@@ -298,7 +300,7 @@ void taper_walk_copy(struct taper_layout *layout, size_t size)
     const bool from_row = w.column.src == (ptrdiff_t)size;
     if (to_row && (from_row || w.column.src == 0)) {
         w.block = from_row ? copy_rows : fill_rows;
-        walk(&w, rows_for(w.column.n * size), LINE_BYTES / size);
+        walk(&w, rows_for(w.column.n * size), ROW_PIECE / size);
     } else if (to_row && find_turn(layout, size)) {
         w.block = turn_block;
         set_plane(&w, layout);
@@ -355,7 +357,7 @@ void taper_walk_cast(struct taper_layout *layout, const struct taper_path *path)
         set_plane(&w, layout);
         walk(&w, TURNED, TURNED_COLUMNS);
     } else {
-        walk(&w, rows_for(w.column.n * w.dst_size), LINE_BYTES / w.dst_size);
+        walk(&w, rows_for(w.column.n * w.dst_size), ROW_PIECE / w.dst_size);
     }
 }
 

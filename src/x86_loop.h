@@ -1,4 +1,4 @@
-/* x86_loop.h - the loop that the casts of AVX2 and AVX-512 share.
+/* x86_loop.h - the loop that the casts and copies of AVX2 and AVX-512 share.
  *
  * A step converts STEP elements, or fewer if `count` says so. In the body of the loop
  * that is the constant STEP, and most of what `how` points to is constant too, so that
@@ -13,8 +13,9 @@
 
 enum { STEP = 64, LINE = 64 };
 
-/* Bytes from what is read to what is prefetched, while results are streamed: arrays are
- * large then, and the prefetchers of the CPU alone leave the arithmetic waiting. */
+/* Bytes from what is read to what is prefetched, at most, while results are streamed:
+ * arrays are large then, and the prefetchers of the CPU alone leave the arithmetic
+ * waiting. */
 enum { AHEAD = 8192 };
 
 typedef void step_fn(void *dst, const void *src, size_t count, const void *how,
@@ -56,9 +57,13 @@ TAPER_INLINE void convert(void *dst, size_t dst_bits, const void *src, size_t sr
             n -= count;
             head -= count;
         }
+        /* Not past the end: behind a short row lies what nobody is going to read. */
+        const size_t bytes = n * src_bits / 8;
+        const ptrdiff_t distance = bytes / 4 < AHEAD ? (ptrdiff_t)bytes / 4 : AHEAD;
+        const char *const last = s + bytes - distance;
         for (; n >= STEP; n -= STEP) {
-            for (size_t at = 0; at < STEP / 8 * src_bits; at += LINE)
-                __builtin_prefetch(ahead(s + at, AHEAD));
+            for (size_t at = 0; s < last && at < STEP / 8 * src_bits; at += LINE)
+                __builtin_prefetch(ahead(s + at, distance));
             step(d, s, STEP, how, true);
             d += STEP / 8 * dst_bits;
             s += STEP / 8 * src_bits;

@@ -21,16 +21,16 @@
  * Any number of threads may call at once, without any set-up, as long as no array that
  * one of them writes is used by another. The settings at the end are for start-up.
  * Nothing is allocated, locked or printed and errno is left alone; the stack used stays
- * below 4 KiB (that of tensors: tensor.h).
+ * below 4 KiB without what OpenMP takes (that of tensors: tensor.h).
  *
  * Large arrays may be cut over OpenMP threads, whose runtime can allocate and lock,
  * ends the process if it cannot start a thread, and must not be unloaded: the shared
  * library stays loaded after dlclose(), and a plugin with the static one should be
- * linked with -z nodelete. LLVM's must not be used in destructors of thread-specific
- * data either. A call from inside a parallel region stays on its thread,
- * and so do all in a child of fork(). taper_set_max_threads(1) rules threads out; calls
- * are then async-signal-safe, too, after a first one of taper_isa(), which reads the
- * environment.
+ * linked with -z nodelete. LLVM's OpenMP must not be used in destructors of
+ * thread-specific data either. A call from inside a parallel region stays on its
+ * thread, and so do all in a child of fork(). taper_set_max_threads(1) rules threads
+ * out; calls are then async-signal-safe, too, after a first one of taper_isa(), which
+ * reads the environment.
  */
 #ifndef TAPER_TAPER_H
 #define TAPER_TAPER_H

@@ -1,6 +1,7 @@
-/* avx512/transpose.c - matrices turned in tiles that registers hold. */
+/* avx512/transpose.c - matrices turned in tiles of 64 bytes by 64 bytes of elements. */
 #include <immintrin.h>
 
+#include "../scalar/scalar.h"
 #include "../x86_loop.h"
 #include "avx512.h"
 
@@ -57,13 +58,12 @@ TAPER_INLINE void turn_lanes(__m512i out[4], __m512i a, __m512i b, __m512i c, __
     out[3] = _mm512_shuffle_i32x4(ab2, cd2, 0xdd);
 }
 
-/* Turns a tile, or the part of one that is `rows` by `columns`. */
+/* Turns a tile. Elements of 1 and 2 bytes take more registers than there are: half-way,
+ * their lines lie in the stack frame. */
 TAPER_INLINE void turn_tile(char *dst, ptrdiff_t dst_stride, const char *src,
-                            ptrdiff_t src_stride, size_t rows, size_t columns,
-                            size_t size, bool stream)
+                            ptrdiff_t src_stride, size_t size, bool stream)
 {
-    const size_t width = LINE / size, side = 16 / size;
-    const bool whole = rows == width && columns == width;
+    const size_t side = 16 / size;
     __m512i line[4 * 16];
 
     /* So that the compiler does not keep the addresses of all rows from tile to tile.
@@ -72,14 +72,8 @@ TAPER_INLINE void turn_tile(char *dst, ptrdiff_t dst_stride, const char *src,
     for (size_t j = 0; j < 4; j++) {
         __m512i row[16];
         TAPER_UNROLL
-        for (size_t k = 0; k < side; k++) {
-            const size_t column = j * side + k;
-            const char *const s = src + (ptrdiff_t)column * src_stride;
-            row[k] = whole ? _mm512_loadu_si512(s)
-                     : column < columns
-                         ? _mm512_maskz_loadu_epi8(lowest(rows * size), s)
-                         : _mm512_setzero_si512();
-        }
+        for (size_t k = 0; k < side; k++)
+            row[k] = _mm512_loadu_si512(src + (ptrdiff_t)(j * side + k) * src_stride);
         turn_squares(row, side, size);
         TAPER_UNROLL
         for (size_t k = 0; k < side; k++)
@@ -92,99 +86,98 @@ TAPER_INLINE void turn_tile(char *dst, ptrdiff_t dst_stride, const char *src,
                    line[3 * side + i]);
         TAPER_UNROLL
         for (size_t k = 0; k < 4; k++) {
-            const size_t row = k * side + i;
-            char *const d = dst + (ptrdiff_t)row * dst_stride;
-            if (whole && stream)
+            char *const d = dst + (ptrdiff_t)(k * side + i) * dst_stride;
+            if (stream)
                 _mm512_stream_si512((void *)d, out[k]);
-            else if (whole)
+            else
                 _mm512_storeu_si512(d, out[k]);
-            else if (row < rows)
-                _mm512_mask_storeu_epi8(d, lowest(columns * size), out[k]);
         }
     }
 }
 
-/* A column of tiles, `columns` wide: all of a band, or what there is of it. */
+/* Whole tiles. */
 TAPER_INLINE void turn_tiles(char *dst, ptrdiff_t dst_stride, const char *src,
                              ptrdiff_t src_stride, size_t rows, size_t columns,
                              size_t size, bool stream)
 {
     const size_t width = LINE / size;
-    size_t i = 0;
-    if (columns == width)
-        for (; i + width <= rows; i += width)
-            turn_tile(dst + (ptrdiff_t)i * dst_stride, dst_stride, src + i * size,
-                      src_stride, width, width, size, stream);
-    for (; i < rows; i += width)
-        turn_tile(dst + (ptrdiff_t)i * dst_stride, dst_stride, src + i * size,
-                  src_stride, rows - i < width ? rows - i : width, columns, size,
-                  false);
+    for (size_t top = 0; top < rows; top += BAND)
+        for (size_t j = 0; j < columns; j += width)
+            for (size_t i = top; i < rows && i < top + BAND; i += width)
+                turn_tile(dst + (ptrdiff_t)i * dst_stride + j * size, dst_stride,
+                          src + (ptrdiff_t)j * src_stride + i * size, src_stride, size,
+                          stream);
 }
 
-TAPER_INLINE void turn_band(char *dst, ptrdiff_t dst_stride, const char *src,
-                            ptrdiff_t src_stride, size_t rows, size_t columns,
-                            size_t size, bool stream)
-{
-    const size_t width = LINE / size;
-    size_t n = stream ? -(uintptr_t)dst % LINE / size : 0; /* until a line begins */
-    for (size_t j = 0; j < columns; j += n, n = 0) {
-        if (n == 0)
-            n = width;
-        if (n > columns - j)
-            n = columns - j;
-        turn_tiles(dst + j * size, dst_stride, src + (ptrdiff_t)j * src_stride,
-                   src_stride, rows, n, size, stream);
-    }
-}
-
+/* The edges are left to `rest`. */
 TAPER_INLINE void transpose(char *dst, ptrdiff_t dst_stride, const char *src,
                             ptrdiff_t src_stride, size_t rows, size_t columns,
-                            size_t size, bool stream)
+                            size_t size, bool stream, taper_transpose_fn *rest)
 {
+    const size_t width = LINE / size, whole_rows = rows / width * width;
+    size_t left = 0; /* columns before a line begins */
+
     stream = stream && (uintptr_t)dst % size == 0 && (uintptr_t)dst_stride % LINE == 0;
-    for (size_t i = 0; i < rows; i += BAND) {
-        const size_t height = rows - i < BAND ? rows - i : BAND;
-        char *const d = dst + (ptrdiff_t)i * dst_stride;
-        if (stream)
-            turn_band(d, dst_stride, src + i * size, src_stride, height, columns, size,
-                      true);
-        else
-            turn_band(d, dst_stride, src + i * size, src_stride, height, columns, size,
-                      false);
-    }
+    if (stream)
+        left = -(uintptr_t)dst % LINE / size;
+    if (left > columns)
+        left = columns;
+    const size_t whole_columns = (columns - left) / width * width;
+    const size_t right = left + whole_columns;
+
+    char *const d = dst + left * size;
+    const char *const s = src + (ptrdiff_t)left * src_stride;
+    if (stream)
+        turn_tiles(d, dst_stride, s, src_stride, whole_rows, whole_columns, size, true);
+    else
+        turn_tiles(d, dst_stride, s, src_stride, whole_rows, whole_columns, size,
+                   false);
+    if (left != 0)
+        rest(dst, dst_stride, src, src_stride, whole_rows, left, false);
+    if (right != columns)
+        rest(dst + right * size, dst_stride, src + (ptrdiff_t)right * src_stride,
+             src_stride, whole_rows, columns - right, false);
+    if (whole_rows != rows)
+        rest(dst + (ptrdiff_t)whole_rows * dst_stride, dst_stride,
+             src + whole_rows * size, src_stride, rows - whole_rows, columns, false);
 }
 
 void taper_avx512_transpose1(void *dst, ptrdiff_t dst_stride, const void *src,
                              ptrdiff_t src_stride, size_t rows, size_t columns,
                              bool stream)
 {
-    transpose(dst, dst_stride, src, src_stride, rows, columns, 1, stream);
+    transpose(dst, dst_stride, src, src_stride, rows, columns, 1, stream,
+              taper_avx2_transpose1);
 }
 
 void taper_avx512_transpose2(void *dst, ptrdiff_t dst_stride, const void *src,
                              ptrdiff_t src_stride, size_t rows, size_t columns,
                              bool stream)
 {
-    transpose(dst, dst_stride, src, src_stride, rows, columns, 2, stream);
+    transpose(dst, dst_stride, src, src_stride, rows, columns, 2, stream,
+              taper_avx2_transpose2);
 }
 
 void taper_avx512_transpose4(void *dst, ptrdiff_t dst_stride, const void *src,
                              ptrdiff_t src_stride, size_t rows, size_t columns,
                              bool stream)
 {
-    transpose(dst, dst_stride, src, src_stride, rows, columns, 4, stream);
+    transpose(dst, dst_stride, src, src_stride, rows, columns, 4, stream,
+              taper_avx2_transpose4);
 }
 
 void taper_avx512_transpose8(void *dst, ptrdiff_t dst_stride, const void *src,
                              ptrdiff_t src_stride, size_t rows, size_t columns,
                              bool stream)
 {
-    transpose(dst, dst_stride, src, src_stride, rows, columns, 8, stream);
+    transpose(dst, dst_stride, src, src_stride, rows, columns, 8, stream,
+              taper_avx2_transpose8);
 }
 
 void taper_avx512_transpose16(void *dst, ptrdiff_t dst_stride, const void *src,
                               ptrdiff_t src_stride, size_t rows, size_t columns,
                               bool stream)
 {
-    transpose(dst, dst_stride, src, src_stride, rows, columns, 16, stream);
+    transpose(dst, dst_stride, src, src_stride, rows, columns, 16, stream,
+              taper_scalar_transpose16);
 }
