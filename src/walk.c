@@ -24,8 +24,8 @@ struct walk {
     size_t row_blocks, column_blocks; /* of a plane */
     int outer;                        /* dimensions outside the plane */
     size_t dst_size, src_size;
-    const struct taper_kernels *kernels; /* of a copy */
-    const struct taper_path *path;       /* of a cast */
+    const struct taper_kernels *kernels;
+    const struct taper_path *path; /* of a cast */
 };
 
 static size_t least(size_t a, size_t b)
@@ -344,16 +344,44 @@ static void cast_rows(const struct walk *w, char *dst, const char *src, size_t r
     }
 }
 
+/* A matrix to be turned: a line of src from each of its rows at a time, in a buffer. */
+static void cast_turned(const struct walk *w, char *dst, const char *src, size_t rows,
+                        size_t columns, bool stream)
+{
+    const size_t size = w->src_size, high = LINE / size, wide = STAGE / LINE;
+    taper_transpose_fn *const transpose = w->kernels->transpose[log2_of(size)];
+    _Alignas(LINE) char turned[STAGE];
+
+    /* Rows of the buffer are short, but may be whole lines. */
+    stream = stream && ((uintptr_t)dst | (uintptr_t)w->row.dst) % LINE == 0;
+    for (size_t j = 0; j < columns; j += wide)
+        for (size_t i = 0; i < rows; i += high) {
+            const size_t m = least(high, rows - i), n = least(wide, columns - j);
+            char *const d =
+                dst + (ptrdiff_t)i * w->row.dst + (ptrdiff_t)(j * w->dst_size);
+            transpose(turned, (ptrdiff_t)(wide * size),
+                      src + i * size + (ptrdiff_t)j * w->column.src, w->column.src, m,
+                      n, false);
+            for (size_t k = 0; k < m; k++)
+                taper_follow(w->path, d + (ptrdiff_t)k * w->row.dst,
+                             turned + k * wide * size, n, stream);
+        }
+}
+
 void taper_walk_cast(struct taper_layout *layout, const struct taper_path *path)
 {
     struct walk w = {
         .block = cast_rows,
         .dst_size = path->dst_bits / 8,
         .src_size = path->src_bits / 8,
+        .kernels = taper_active(),
         .path = path,
     };
     set_plane(&w, layout);
+    const bool to_row = w.column.dst == (ptrdiff_t)w.dst_size;
     if (w.column.src != (ptrdiff_t)w.src_size && find_turn(layout, w.src_size)) {
+        if (to_row)
+            w.block = cast_turned;
         set_plane(&w, layout);
         walk(&w, TURNED, TURNED_COLUMNS);
     } else {

@@ -21,7 +21,7 @@
  * Any number of threads may call at once, without any set-up, as long as no array that
  * one of them writes is used by another. The settings at the end are for start-up.
  * Nothing is allocated, locked or printed and errno is left alone; the stack used stays
- * below 4 KiB without what OpenMP takes (that of tensors: tensor.h).
+ * below 4 KiB in an optimised build, without what OpenMP takes (tensors: tensor.h).
  *
  * Large arrays may be cut over OpenMP threads, whose runtime can allocate and lock,
  * ends the process if it cannot start a thread, and must not be unloaded: the shared
@@ -280,12 +280,14 @@ typedef void taper_parallel_for(void *context, size_t count, taper_task *task,
  * are not changed as one under a call that is running in another thread. */
 TAPER_API void taper_set_parallel_for(taper_parallel_for *run, void *context);
 
-/** Sizes, in bytes, from which large arrays are treated differently. */
+/** Sizes, in bytes, from which large arrays and tensors are treated differently. */
 typedef enum taper_threshold {
-    TAPER_PARALLEL_BYTES = 0,    /**< read and written: worth more than one thread */
+    TAPER_PARALLEL_BYTES = 0,    /**< read and written: worth more than one thread, and
+                                      one for each half of it; 1 MiB by default */
     TAPER_STREAM_BYTES = 1,      /**< read by a copy or cast: its results are better
-                                      stored past the caches (non-temporal stores) */
-    TAPER_STREAM_FILL_BYTES = 2, /**< written by a fill: likewise */
+                                      stored past the caches (non-temporal stores);
+                                      12 MiB */
+    TAPER_STREAM_FILL_BYTES = 2, /**< written by a fill: likewise; 32 MiB */
 } taper_threshold;
 
 /** The threshold `which`; 0 for another number. */

@@ -3,7 +3,8 @@
  * What taper.h says of arrays holds for tensors too: no alignment is needed, no byte
  * outside the elements is touched, arguments are checked before the first write, and
  * results are the same on every CPU, with any number of threads and in any
- * floating-point environment. But the stack used stays below 32 KiB. */
+ * floating-point environment. But the stack used stays below 32 KiB in an
+ * optimised build. */
 #ifndef TAPER_TENSOR_H
 #define TAPER_TENSOR_H
 
