@@ -653,22 +653,31 @@ static bool parse_size(struct bench *b, const char *word)
 
 static bool parse_isa(struct bench *b, const char *word)
 {
+    const char *const named = cli_isa_named(word), *isa;
     bool known = false;
-    const char *isa;
     for (size_t i = 0; (isa = taper_isa_name(i)) != NULL; i++)
-        if (strcmp(word, "all") == 0 || strcmp(word, isa) == 0)
+        if (strcmp(word, "all") == 0 || isa == named)
             known = add_value(&b->isas, i);
     return known;
 }
 
-/* A number of threads that this machine and this build of the library have. */
+/* That this machine and this build of the library have. */
+static long most_threads(void)
+{
+#ifdef TAPER_OPENMP
+    return sysconf(_SC_NPROCESSORS_ONLN);
+#else
+    return 1;
+#endif
+}
+
 static bool parse_threads(struct bench *b, const char *word)
 {
     char *end;
     errno = 0;
     const long threads = strtol(word, &end, 10);
     if (*word < '0' || *word > '9' || *end != '\0' || errno != 0 || threads < 1 ||
-        threads > sysconf(_SC_NPROCESSORS_ONLN))
+        threads > most_threads())
         return false;
     return add_value(&b->threads, (size_t)threads);
 }
@@ -688,18 +697,35 @@ static const struct option option_table[] = {
     {0},
 };
 
-/* An option that is a list: what reads each word, and what one may be. */
+/* An option that is a list: what reads each word, and what one may be; NULL: see
+ * refuse(). */
 static const struct {
     bool (*parse)(struct bench *b, const char *word);
     const char *expected;
 } lists[] = {
     {parse_op, "an operation: fill, copy, narrow, widen or all"},
-    {parse_to, "a type to narrow to, such as bf16 or f8_e4m3, or all"},
-    {parse_from, "a type to widen from, such as bf16 or f8_e4m3, or all"},
+    {parse_to, "a type to narrow to: " ST_NARROW_NAMES " or all"},
+    {parse_from, "a type to widen from: " ST_NARROW_NAMES " or all"},
     {parse_size, "a size from 1K to 4096G, such as 256K, or two such as 4K:1G"},
-    {parse_isa, "an instruction set that can be used here, or all"},
-    {parse_threads, "a number of threads that this machine has"},
+    {parse_isa, NULL},
+    {parse_threads, NULL},
 };
+
+/* Says what a word of the option may be. */
+static int refuse(const char *command, int place, const char *word)
+{
+    char choices[256];
+    char *const isas = cli_isa_list();
+    if (place == ISA - OP)
+        snprintf(choices, sizeof choices,
+                 "an instruction set that can be used here: %s or all", isas);
+    else if (place == THREADS - OP)
+        snprintf(choices, sizeof choices, "a number of threads from 1 to %ld",
+                 most_threads());
+    free(isas);
+    return cli_usage(command, "--%s '%s' is not %s", option_table[place].name, word,
+                     lists[place].expected == NULL ? choices : lists[place].expected);
+}
 
 static int parse_list(const char *command, struct bench *b, int place, const char *list)
 {
@@ -707,8 +733,7 @@ static int parse_list(const char *command, struct bench *b, int place, const cha
     int code = CLI_OK;
     for (char *word; code == CLI_OK && (word = strsep(&rest, ",")) != NULL;)
         if (!lists[place].parse(b, word))
-            code = cli_usage(command, "--%s '%s' is not %s", option_table[place].name,
-                             word, lists[place].expected);
+            code = refuse(command, place, word);
     free(words);
     return code;
 }

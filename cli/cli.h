@@ -38,6 +38,13 @@ char *cli_copy(const char *text);
  * NULL if there is none. */
 char *cli_cpuinfo(const char *field);
 
+/* The instruction set that can be used here with this name, in any case; NULL if there
+ * is none. */
+const char *cli_isa_named(const char *word);
+
+/* All of them, for a message and free(): "avx2, scalar". */
+char *cli_isa_list(void);
+
 bool cli_ends_with(const char *text, const char *end);
 
 /* Seconds since some moment, for differences. */

@@ -134,7 +134,9 @@ static int parse_options(int argc, char **argv, struct options *o, regex_t *matc
         case TO:
             o->rules.to = target_named(optarg);
             if (o->rules.to == NULL)
-                return cli_usage(argv[0], "--to '%s' is not a dtype to cast to",
+                return cli_usage(argv[0],
+                                 "--to '%s' is not a dtype to cast to: " ST_NARROW_NAMES
+                                 ", f32",
                                  optarg);
             break;
         case NO_SATURATE:

@@ -27,6 +27,10 @@ const struct st_dtype *st_dtype_named(const char *name);
  * "f8_e4m3" and "float8e4m3fn" are one). NULL for another word. */
 const struct st_dtype *st_float_named(const char *word);
 
+/* For messages: what st_float_named() takes and has less than 32 bits. */
+#define ST_NARROW_NAMES                                                                \
+    "bf16, f16, f8_e4m3, f8_e5m2, f8_e4m3fnuz, f8_e5m2fnuz, f8_e8m0, f4"
+
 /* Bytes of `count` elements that were checked to be whole bytes. */
 uint64_t st_bytes(const struct st_dtype *dtype, uint64_t count);
 

@@ -542,8 +542,8 @@ static bool parse_type(const char *word, taper_dtype *to)
 
 static bool parse_isa(const char *word, const char **isa)
 {
-    *isa = strcmp(word, "all") == 0 ? NULL : word;
-    return *isa == NULL || taper_use_isa(word) == TAPER_OK;
+    *isa = cli_isa_named(word);
+    return *isa != NULL || strcmp(word, "all") == 0;
 }
 
 enum {
@@ -614,6 +614,25 @@ static bool parse_value(struct verify *v, int option, const char *value)
     }
 }
 
+/* Says what the value of the option may be. */
+static int refuse(const char *command, const char *name, int option, const char *value)
+{
+    char *const isas = cli_isa_list();
+    char isa[256];
+    snprintf(isa, sizeof isa, "an instruction set that can be used here: %s or all",
+             isas);
+    free(isas);
+    return cli_usage(command, "--%s '%s' is not %s", name, value,
+                     option == OP    ? "an operation: narrow, widen, cast or all"
+                     : option == TO  ? "a type: f64, f32, " ST_NARROW_NAMES " or all"
+                     : option == ISA ? isa
+                     : option == SATURATE ? "on, off or both"
+                     : option == ROUND    ? "up, down, nearest or all"
+                     : option == FROM     ? "a pattern from 0 to 0xffffffff"
+                     : option == COUNT    ? "a number from 1 to 4294967296"
+                                          : "a number of threads from 1 to 256");
+}
+
 static int parse_options(int argc, char **argv, struct verify *v)
 {
     int place = 0;
@@ -635,9 +654,7 @@ static int parse_options(int argc, char **argv, struct verify *v)
             return cli_usage(argv[0], "wrong option");
         default:
             if (!parse_value(v, c, optarg))
-                return cli_usage(argv[0], "--%s '%s' is not possible%s",
-                                 option_table[place].name, optarg,
-                                 c == ISA ? " here" : "");
+                return refuse(argv[0], option_table[place].name, c, optarg);
         }
     if (optind != argc)
         return cli_usage(argv[0], "takes no argument, but got '%s'", argv[optind]);

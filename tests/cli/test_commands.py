@@ -60,6 +60,31 @@ def test_ls(taper, tmp_path):
     assert done.stderr == f"taper: {tmp_path}/none: cannot be opened: No such file or directory\n"
 
 
+NARROW = "bf16, f16, f8_e4m3, f8_e5m2, f8_e4m3fnuz, f8_e5m2fnuz, f8_e8m0, f4"
+
+
+@pytest.mark.parametrize(
+    "command, option, names",
+    [
+        ("convert", "--to", f"{NARROW}, f32"),
+        ("bench", "--to", f"{NARROW} or all"),
+        ("bench", "--from", f"{NARROW} or all"),
+        ("verify", "--to", f"f64, f32, {NARROW} or all"),
+        ("bench", "--isa", "{isas} or all"),
+        ("verify", "--isa", "{isas} or all"),
+    ],
+)
+def test_names_are_listed(taper, command, option, names):
+    """A wrong name brings all that can be; each can, in any case."""
+    (isas,) = re.findall(r"can be used here +(.*)", taper("info").stdout)
+    names = names.format(isas=isas.replace(" ", ", "))
+    done = taper(command, option, "sse9", code=2)
+    assert re.search(rf": {re.escape(names)}$", done.stderr, re.MULTILINE)
+    for name in re.split(", | or ", names):
+        for spelled in {name, name if name == "all" else name.upper()}:
+            taper(command, option, spelled, "--help")  # which comes to its turn
+
+
 def test_standard_output_full(tmp_path):
     with open("/dev/full", "w") as full:
         done = subprocess.run([PROGRAM, "info"], stdout=full, stderr=subprocess.PIPE)
