@@ -104,9 +104,9 @@ def styles(labels):
     return chosen
 
 
-def room(labels, more, width=WIDTH):
+def room(labels, more, width=WIDTH, letter=4.9):
     """The part of a figure's width that the longest label takes, and `more` points."""
-    return (max(map(len, labels), default=0) * 4.9 + more) / (width * 72)
+    return (max(map(len, labels), default=0) * letter + more) / (width * 72)
 
 
 def si_bytes(count):
@@ -124,6 +124,12 @@ def number(value):
         return "0"
     digits = max(0, 2 - math.floor(math.log10(abs(value))))
     return f"{value:.{min(digits, 4)}f}"
+
+
+def between(values):
+    """1.24 to 1.36, or one number if both are the same."""
+    low, high = number(min(values)), number(max(values))
+    return low if low == high else f"{low} to {high}"
 
 
 def svg(figure, name, title):
@@ -285,12 +291,12 @@ def bars(name, title, groups, x_label, log=True, beside=False, one=False):
     the axis is logarithmic; hatched ones give other bits. Names of groups are above their
     bars, or beside them; `one` draws a line at 1."""
     names = list(dict.fromkeys(bar.group for bar in groups))
-    width = WIDTH * (1.25 if beside else 1)
+    width = WIDTH * (1.3 if beside else 1)
     above = 0 if beside else 0.95
     height = 0.85 + 0.18 * (len(groups) + (above + 0.55) * len(names))
     figure, axes = plt.subplots(figsize=(width, height))
     left = room([bar.label for bar in groups], 14, width)
-    left += room(names, 6, width) if beside else 0
+    left += room(names, 4, width, letter=6) if beside else 0  # bold
     right = 1 - room([bar.note for bar in groups], 6, width)
     figure.subplots_adjust(
         left=left, right=right, bottom=0.42 / height, top=1 - 0.34 / height

@@ -10,6 +10,11 @@ def escape(text):
     return html.escape(str(text))
 
 
+def row_name(name):
+    """The name of a row, which a narrow column breaks at its slashes."""
+    return f"<code>{escape(name).replace('/', '/<wbr>')}</code>"
+
+
 def cell(content, tag="td", **attributes):
     extra = "".join(f' {key.rstrip("_")}="{value}"' for key, value in attributes.items())
     return f"<{tag}{extra}>{content}</{tag}>"

@@ -17,8 +17,8 @@ import sys
 import figures
 import goals
 import runs
-from figures import Bar, Line, number
-from page import Page, details, escape, grid, table
+from figures import Bar, Line, between, number
+from page import Page, details, escape, grid, row_name, table
 from subjects import (
     ISAS,
     KEYS,
@@ -81,10 +81,11 @@ def speedup_bars(data, subject, machine):
             other = point and data.row(subject, peer, point.n)
             if not other:
                 continue
-            ratio, (low, high) = faster(point.row, other), faster_range(point.row, other)
+            ratio = faster(point.row, other)
             note = f"{number(ratio)}×"
-            if point.row.repeated or other.repeated:
-                note += f" ({number(low)} to {number(high)})"
+            extremes = between(faster_range(point.row, other))
+            if extremes != number(ratio):
+                note += f" ({extremes})"
             count = wrong(other)
             group = f"{peer}: {count:,.0f} of 2²⁰ differ" if count else peer
             colour = {"L2": "purple", "L3": "orange", "memory": "blue"}[level]
@@ -412,22 +413,19 @@ def beginning(page, keys, machine, missed):
         return '<p class="lead">This run has no rows of arrays in memory.</p>'
     ratios = [key.row.median("M") for key in keys]
     found = (
-        f"On arrays that no cache holds, one thread of taper is {number(min(ratios))} to "
-        f"{number(max(ratios))} times as fast as <code>memcpy</code> of as many bytes"
+        f"On arrays that no cache holds, one thread of taper is {between(ratios)} times "
+        "as fast as <code>memcpy</code> of as many bytes"
     )
     beside = [key for key in keys if key.fastest]
     if beside:
         gains = [faster(key.row, key.fastest[1]) for key in beside]
         found += (
-            f", and {number(min(gains))} to {number(max(gains))} times as fast as the "
-            "fastest peer of each row, a library or the compiler's loop"
+            f", and {between(gains)} times as fast as the fastest peer of each row, a "
+            "library or the compiler's loop"
         )
         exact = [faster(key.row, key.exact[1]) for key in beside if key.exact]
         if exact:
-            found += (
-                f" ({number(min(exact))} to {number(max(exact))} beside those that give the "
-                "same bits)"
-            )
+            found += f" ({between(exact)} beside those that give the same bits)"
     body = []
     for key in keys:
         speed = number(key.row.gbps)
@@ -475,7 +473,7 @@ def add_rows(page, named_runs):
             shown += [
                 "" if key not in row.values else number(row.median(key)) for key in others
             ]
-            body.append([f"<code>{escape(row.name)}</code>", *shown])
+            body.append([row_name(row.name), *shown])
         head = ["row", "ns", "GB/s", "10⁹ elements/s", "spread", *others]
         everything = table(title, head, body, tall=True)
         parts.append(details(f"{title}: {len(body)} rows", everything))
@@ -514,6 +512,9 @@ def add_goals(page, paths):
     judged = [cell for cell in cells if cell["met"] is not None]
     if not judged:
         return ""
+    there = {(cell["table"], cell["label"]) for cell in cells if cell["value"] is not None}
+    left_out = len({(cell["table"], cell["label"]) for cell in cells} - there)
+    cells = [cell for cell in cells if (cell["table"], cell["label"]) in there]
     parts = []
     for title in dict.fromkeys(cell["table"] for cell in cells):
         here = [cell for cell in cells if cell["table"] == title]
@@ -522,14 +523,15 @@ def add_goals(page, paths):
         for cell in here:
             lines[cell["label"]].append(goal_cell(cell))
         caption = f"{title}: measured / goal ({here[0]['sense']})"
-        body = [[f"<code>{escape(label)}</code>", *line] for label, line in lines.items()]
+        body = [[row_name(label), *line] for label, line in lines.items()]
         parts.append(table(caption, ["", *columns], body))
     sentence = f"{sum(cell['met'] for cell in judged)} of {len(judged)} goals are met."
+    more = f" Lines of which nothing was run are left out: {left_out}." if left_out else ""
     page.add(
         "Goals",
         f"<p>{sentence} They were set on another machine, see bench/README.md. Below a "
         "figure: how many times as fast as the fastest peer; a star: its bits are not "
-        "ours.</p>",
+        f"ours.{more}</p>",
         *parts,
     )
     return f'{sentence} <a href="#goals">Which</a>'

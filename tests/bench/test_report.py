@@ -166,7 +166,11 @@ def test_exactness(built):
 
 def test_goals(run, peers, tmp_path, monkeypatch):
     columns = [["memory, M", f"/avx512/{N}", "M"], ["L1, M", "/avx512/4096", "M"]]
-    wanted = {"narrow/bfloat16": [1.2, 5], "fill/float": [1.6, None]}
+    wanted = {
+        "narrow/bfloat16": [1.2, 5],
+        "fill/float": [1.6, None],
+        "fill/never": [1, 1],
+    }
     made = {
         "tables": [
             {"title": "Made up", "goal": "at least", "columns": columns, "rows": wanted}
@@ -182,6 +186,7 @@ def test_goals(run, peers, tmp_path, monkeypatch):
         "fill/float": ["1.50 / 1.6 missed2.00× memset", "not run"],
     }
     assert "1 of 2 goals are met." in text
+    assert "Lines of which nothing was run are left out: 1." in text
 
 
 def test_figures(built):
@@ -226,7 +231,19 @@ def test_a_run_of_any_one_row_makes_a_page(run, write):
     for name in {entry["name"] for entry in everything}:
         rows = [entry for entry in everything if entry["name"] == name]
         text, _ = report.build([write("one.json", rows)])
-        assert name.removesuffix("/manual_time") in text
+        name = name.removesuffix("/manual_time")
+        assert name in text.replace("<wbr>", "")
+
+
+def test_one_value_is_one_number(write):
+    ours = entries(f"narrow/bfloat16/avx512/{N}", N, TRAFFIC, (20e6,) * 3, M=1.25)
+    exact = entries(f"narrow/bfloat16/exact/{N}", N, TRAFFIC, (50e6,) * 3, M=0.5, differ=0)
+    text, files = report.build([write("one.json", ours, exact)])
+    assert "is 1.25 times as fast as <code>memcpy" in text
+    assert "2.50 times as fast as the fastest peer" in text
+    assert "(2.50 beside those that give the same bits)" in text
+    words = re.findall(r">([^<>]+)</text>", files["peers-narrow-bfloat16.svg"])
+    assert "2.50×" in words
 
 
 def test_a_machine_that_does_not_tell_its_caches(run, write):
