@@ -798,6 +798,10 @@ static int parse_options(int argc, char **argv, struct bench *b)
                          to && !b->ops[NARROW] ? "to" : "from",
                          to && !b->ops[NARROW] ? "narrow" : "widen");
     set_defaults(b, isa, ops, to, from);
+    char *const ignored = cli_isa_ignored();
+    if (ignored != NULL)
+        cli_error("%s", ignored);
+    free(ignored);
     return CLI_OK;
 }
 

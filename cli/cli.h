@@ -45,6 +45,10 @@ const char *cli_isa_named(const char *word);
 /* All of them, for a message and free(): "avx2, scalar". */
 char *cli_isa_list(void);
 
+/* What the library ignores in TAPER_ISA, as a sentence for free(); NULL if there is
+ * nothing. */
+char *cli_isa_ignored(void);
+
 bool cli_ends_with(const char *text, const char *end);
 
 /* Seconds since some moment, for differences. */

@@ -84,6 +84,10 @@ int cli_info(int argc, char **argv)
     for (size_t i = 0; taper_isa_name(i) != NULL; i++)
         printf(" %s", taper_isa_name(i));
     printf("\nin use             %s\n", taper_isa());
+    char *const ignored = cli_isa_ignored();
+    if (ignored != NULL)
+        printf("                   %s\n", ignored);
+    free(ignored);
     printf("threads of a call  %d\n", taper_max_threads());
     return CLI_OK;
 }

@@ -26,3 +26,18 @@ char *cli_isa_list(void)
     }
     return list;
 }
+
+char *cli_isa_ignored(void)
+{
+    const char *const limit = getenv("TAPER_ISA");
+    char built[] = TAPER_BUILT;
+    if (limit == NULL || limit[0] == '\0')
+        return NULL;
+    for (char *name = strtok(built, " "); name != NULL; name = strtok(NULL, " "))
+        if (strcmp(name, limit) == 0)
+            return NULL;
+    const size_t size = strlen(limit) + 64;
+    char *const text = cli_alloc(size, 1);
+    snprintf(text, size, "TAPER_ISA=%s: not known, ignored", limit);
+    return cli_printable(text);
+}

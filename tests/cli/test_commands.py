@@ -37,6 +37,22 @@ def test_info(taper):
     assert "features" in lines and "taper" in lines
 
 
+def test_unknown_isa(taper):
+    """What the library ignores in TAPER_ISA is told, and what it heeds is not."""
+    bench = ("bench", "--op", "fill", "--size", "1K")
+    built = re.findall(r"built for +(.*)", taper("info").stdout)[0].split()
+    for limit in ("sse", built[0].upper(), f"{built[0]} ", "a\nb"):
+        env = {"TAPER_ISA": limit}
+        shown = limit.replace("\n", "?")
+        said = f"TAPER_ISA={shown}: not known, ignored\n"
+        assert f"\n                   {said}" in taper("info", env=env).stdout
+        assert taper(*bench, env=env).stderr.startswith(f"taper: {said}")
+    for limit in ("", *built):
+        env = {"TAPER_ISA": limit}
+        assert "TAPER_ISA" not in taper("info", env=env).stdout
+        assert "TAPER_ISA" not in taper(*bench, env=env).stderr
+
+
 def test_ls(taper, tmp_path):
     one, two = tmp_path / "one.safetensors", tmp_path / "two.safetensors"
     checkpoint.write(
