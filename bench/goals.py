@@ -190,9 +190,9 @@ def main():
         sys.exit(__doc__)
     joined = []
     for path in sys.argv[1:]:
-        new = json.loads(pathlib.Path(path).read_text("utf-8"))["benchmarks"]
-        names = {row["run_name"] for row in new}
-        joined = [row for row in joined if row["run_name"] not in names] + new
+        new = runs.read_json(path).get("benchmarks", [])
+        names = {runs.name_of(entry) for entry in new}
+        joined = [entry for entry in joined if runs.name_of(entry) not in names] + new
     cells = rows({"benchmarks": joined})
     for title in dict.fromkeys(cell["table"] for cell in cells):
         print_table(title, [cell for cell in cells if cell["table"] == title])

@@ -84,6 +84,11 @@ def numbers(entry):
     }
 
 
+def name_of(entry):
+    """The name of the row that an entry of a file belongs to."""
+    return entry.get("run_name", entry["name"]).removesuffix("/manual_time")
+
+
 def parse(content):
     """The Run in a parsed file."""
     entries = [e for e in content.get("benchmarks", []) if not e.get("error_occurred")]
@@ -94,7 +99,7 @@ def parse(content):
     rows = {}
     # Runs come in random order; families are numbered as they were registered.
     for entry in sorted(wanted, key=lambda entry: entry.get("family_index", 0)):
-        name = entry.get("run_name", entry["name"]).removesuffix("/manual_time")
+        name = name_of(entry)
         row = rows.setdefault(name, Row(name, {}, entry.get("label", "")))
         for key, value in numbers(entry).items():
             row.values.setdefault(key, []).append(value)

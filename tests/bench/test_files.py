@@ -25,7 +25,7 @@ def unreadable(tmp_path):
     }
 
 
-@pytest.mark.parametrize("program", ["compare", "report.py", "runs.py"])
+@pytest.mark.parametrize("program", ["compare", "goals.py", "report.py", "runs.py"])
 def test_one_line_and_2(program, unreadable, write, tmp_path):
     good = write("good.json", entries("narrow/bfloat16/scalar/4096", 4096, 24576, (100,)))
     none = tmp_path / "none.json"
