@@ -21,9 +21,10 @@
 #endif
 
 /* What a handler has beside the frame of its signal: for functions of arrays, and what
- * taper.h promises for all. Sanitizers, and a build without optimisation, use more. */
+ * tensor.h promises for tensors. Sanitizers, and a build without optimisation, use
+ * more. */
 #if defined(__OPTIMIZE__) && !defined(TAPER_SANITIZED)
-enum { ARRAYS_STACK = 8 << 10, STACK = 16 << 10 };
+enum { ARRAYS_STACK = 8 << 10, STACK = 32 << 10 };
 #else
 enum { ARRAYS_STACK = 256 << 10, STACK = 256 << 10 };
 #endif
