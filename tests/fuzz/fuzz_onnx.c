@@ -110,6 +110,7 @@ static void take_input(struct input *in, struct constant *c)
         three[0] = three[1] = three[2] = take_below(in, 3);
         c->shape.shape = three;
         c->shape.strides = NULL;
+        c->count = 0; /* and nothing where it would be read with other strides */
     }
 }
 
