@@ -1,4 +1,4 @@
-/* support.h - what the tests share: elements, random inputs, guarded memory, and the
+/* support.h - what the tests with cmocka share: random inputs, guarded memory, and the
  * check that a cast does what the oracle says at every size and place. */
 #ifndef TAPER_TESTS_SUPPORT_H
 #define TAPER_TESTS_SUPPORT_H
@@ -12,32 +12,11 @@
 
 #include <cmocka.h>
 
+#include "elements.h"
 #include "kernels.h"
-#include "oracle.h"
-
-/* ---- Elements, in native words or packed
- * ---------------------------------------------- */
-
-size_t array_bytes(unsigned bits, size_t n);
-uint64_t get_element(const void *array, unsigned bits, size_t i);
-void set_element(void *array, unsigned bits, size_t i, uint64_t element);
-
-/* ---- Types and options
- * ---------------------------------------------------------------- */
-
-/* The float types of casts: f32, f64, and then those that taper_narrow() makes. */
-extern const taper_dtype cast_types[];
-enum { CAST_TYPES = 10, FIRST_NARROW_TYPE = 2 };
-
-/* Steps through the options that matter for `to`, from all zero on; false after the
- * last. */
-bool next_options(taper_dtype to, taper_cast_options *options);
 
 /* ---- Inputs
  * ---------------------------------------------------------------------------- */
-
-/* The same numbers on every machine. */
-uint64_t next_random(uint64_t *seed);
 
 /* Bits of an element of `type`: one of the values that are famous for being got wrong,
  * a short number or a neighbour of one (ties are short numbers), or just any bits. */

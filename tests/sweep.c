@@ -8,6 +8,8 @@
 #define XXH_INLINE_ALL /* the header is enough: nothing to link on a cross build */
 #include <xxhash.h>
 
+#include "elements.h"
+
 enum {
     PIECE_SHIFT = 24, /* of one hash, and of what a thread takes at a time */
     MAX_PIECES = 1 << (32 - PIECE_SHIFT),
@@ -20,36 +22,6 @@ struct block {
     _Alignas(64) unsigned char got[SWEEP_BLOCK * MAX_BYTES];
     _Alignas(64) unsigned char want[SWEEP_BLOCK * MAX_BYTES];
 };
-
-/* ---- Elements
- * ------------------------------------------------------------------------- */
-
-static size_t bytes_of(unsigned bits, size_t n)
-{
-    return (n * bits + 7) / 8;
-}
-
-/* Element `i` of an array in native words. */
-static uint64_t load(const unsigned char *array, unsigned bits, size_t i)
-{
-    union {
-        uint64_t u64;
-        uint32_t u32;
-        uint16_t u16;
-    } x;
-    switch (bits) {
-    case 64:
-        return memcpy(&x.u64, array + 8 * i, 8), x.u64;
-    case 32:
-        return memcpy(&x.u32, array + 4 * i, 4), x.u32;
-    case 16:
-        return memcpy(&x.u16, array + 2 * i, 2), x.u16;
-    case 4:
-        return array[i / 2] >> i % 2 * 4 & 15;
-    default:
-        return array[i];
-    }
-}
 
 /* Sets elements [begin, end) to `code`. In 4-bit arrays they are set in rising order,
  * so that a low half may clear the one above it. */
@@ -89,18 +61,20 @@ static bool run_block(const struct sweep *sweep, struct block *block, size_t n,
                       struct sweep_result *result)
 {
     const unsigned bits = oracle_bits(sweep->to);
-    memset(block->got, 0xa5, bytes_of(bits, n)); /* no result of an earlier block */
+    memset(block->got, 0xa5, array_bytes(bits, n)); /* no result of an earlier block */
     sweep->run(sweep->context, block->got, block->src, n);
     result->inputs += n;
-    if (sweep->hash_only || memcmp(block->got, block->want, bytes_of(bits, n)) == 0)
+    if (sweep->hash_only || memcmp(block->got, block->want, array_bytes(bits, n)) == 0)
         return true;
     size_t i = 0; /* all are equal if the fault is in the half byte after the last */
-    while (i < n && load(block->got, bits, i) == load(block->want, bits, i))
+    while (i < n &&
+           get_element(block->got, bits, i) == get_element(block->want, bits, i))
         i++;
     result->differs = true;
-    result->input = load(block->src, oracle_bits(sweep->from), i < n ? i : n - 1);
-    result->got = load(block->got, bits, i);
-    result->want = load(block->want, bits, i);
+    result->input =
+        get_element(block->src, oracle_bits(sweep->from), i < n ? i : n - 1);
+    result->got = get_element(block->got, bits, i);
+    result->want = get_element(block->want, bits, i);
     return false;
 }
 
@@ -117,7 +91,7 @@ static void hash_elements(XXH3_state_t *hash, unsigned char *array, unsigned bit
             array[high] = byte;
         }
 #endif
-    XXH3_64bits_update(hash, array, bytes_of(bits, n));
+    XXH3_64bits_update(hash, array, array_bytes(bits, n));
 }
 
 /* ---- All of binary32
@@ -126,7 +100,8 @@ static void hash_elements(XXH3_state_t *hash, unsigned char *array, unsigned bit
 static void expect_f64(unsigned char *want, const unsigned char *src, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        const uint32_t bits = (uint32_t)load(src, 32, i);
+        uint32_t bits;
+        memcpy(&bits, src + 4 * i, sizeof bits);
         const uint32_t magnitude = bits & 0x7fffffff;
         float x;
         memcpy(&x, &magnitude, sizeof x);
@@ -285,7 +260,7 @@ static void expect(const struct sweep *sweep, struct block *block, size_t n)
                    to_bits = oracle_bits(sweep->to);
     for (size_t i = 0; i < n && !sweep->hash_only; i++)
         store(block->want, to_bits, i, i + 1,
-              oracle_cast(sweep->to, sweep->from, load(block->src, from_bits, i),
+              oracle_cast(sweep->to, sweep->from, get_element(block->src, from_bits, i),
                           sweep->options));
 }
 
@@ -336,14 +311,6 @@ static void add(struct points *p, uint64_t in)
     if (p->count == SWEEP_BLOCK)
         flush(p);
     p->in[p->count++] = in;
-}
-
-static uint64_t next_random(uint64_t *seed) /* splitmix64 */
-{
-    uint64_t x = *seed += UINT64_C(0x9e3779b97f4a7c15);
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-    return x ^ x >> 31;
 }
 
 /* A positive number, its neighbours, and what differs from it in one bit, up or down;
@@ -423,7 +390,7 @@ void sweep_f64_points(taper_dtype to, bool more, sweep_take *take, void *context
                                     0x7fffffffffffffff};
     struct points p = {.take = take, .context = context, .seed = 10};
     add_codes(&p, to, more);
-    for (int i = 0; i < (more ? 10000000 : 100000) && !p.stopped; i++) {
+    for (int i = 0; i < (more ? 60000000 : 100000) && !p.stopped; i++) {
         uint64_t bits = next_random(&p.seed);
         if (i % 2 == 0) /* in the range of binary32 or just outside */
             bits = (bits & (UINT64_MAX >> 4 | UINT64_C(1) << 63)) +

@@ -9,33 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "elements.h"
 #include "kernels.h"
 #include "sweep.h"
 
 static bool all;
 static const char *only_isa; /* of the sweeps of binary32; NULL for all */
 static int failures;
-
-static const taper_dtype types[] = {
-    TAPER_F32,        TAPER_F64,    TAPER_F16,        TAPER_BF16,   TAPER_F8E4M3FN,
-    TAPER_F8E4M3FNUZ, TAPER_F8E5M2, TAPER_F8E5M2FNUZ, TAPER_F4E2M1, TAPER_F8E8M0,
-};
-enum { TYPES = sizeof types / sizeof *types };
-
-/* Steps through the options that matter for `to`, from all zero on. */
-static bool next_options(taper_dtype to, taper_cast_options *options)
-{
-    if (oracle_bits(to) == 8 && options->overflow == TAPER_SATURATE) {
-        options->overflow = TAPER_NO_SATURATE;
-        return true;
-    }
-    options->overflow = TAPER_SATURATE;
-    if (to == TAPER_F8E8M0 && options->rounding != TAPER_ROUND_NEAREST) {
-        options->rounding = (taper_rounding)(options->rounding + 1);
-        return true;
-    }
-    return false;
-}
 
 static void print_cast(const char *isa, taper_dtype to, taper_dtype from,
                        taper_cast_options options)
@@ -228,14 +208,6 @@ static void add(struct batch *b, uint64_t in)
     b->count = 0;
 }
 
-static uint64_t next_random(uint64_t *seed) /* splitmix64 */
-{
-    uint64_t x = *seed += UINT64_C(0x9e3779b97f4a7c15);
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-    return x ^ x >> 31;
-}
-
 static void check_f64(taper_dtype to, taper_cast_options options)
 {
     static struct batch b;
@@ -278,9 +250,9 @@ static void check_type(taper_dtype to)
             sweep_narrow(to, options);
         if (to != TAPER_F64)
             check_f64(to, options);
-        for (int from = 0; from < TYPES; from++)
-            if (oracle_bits(types[from]) <= 16)
-                sweep_small(to, types[from], options);
+        for (int from = 0; from < CAST_TYPES; from++)
+            if (oracle_bits(cast_types[from]) <= 16)
+                sweep_small(to, cast_types[from], options);
     } while (next_options(to, &options));
 }
 
@@ -296,10 +268,10 @@ int main(int argc, char **argv)
         return 2;
     }
     check_f32_to_f64();
-    for (int to = 0; to < TYPES; to++)
-        if (only == NULL || strcmp(only, taper_dtype_name(types[to])) == 0) {
+    for (int to = 0; to < CAST_TYPES; to++)
+        if (only == NULL || strcmp(only, taper_dtype_name(cast_types[to])) == 0) {
             found = true;
-            check_type(types[to]);
+            check_type(cast_types[to]);
         }
     if (!found) {
         fprintf(stderr, "test_sweep: no such type: %s\n", only);
