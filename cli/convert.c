@@ -91,8 +91,7 @@ struct job {
     double sync_seconds; /* that the disk was waited for */
 };
 
-/* ---- command line ------------------------------------------------------------------
- */
+/* ---- command line ---- */
 
 static const struct st_dtype *target_named(const char *word)
 {
@@ -194,8 +193,7 @@ static int parse_options(int argc, char **argv, struct options *o, regex_t *matc
     return code;
 }
 
-/* ---- the input ---------------------------------------------------------------------
- */
+/* ---- the input ---- */
 
 static struct member *add_member(struct job *job, char *path, const char *name)
 {
@@ -360,8 +358,7 @@ static bool plan_job(struct job *job)
     return true;
 }
 
-/* ---- the output --------------------------------------------------------------------
- */
+/* ---- the output ---- */
 
 static bool write_header(const struct member *m, int fd)
 {

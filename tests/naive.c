@@ -65,8 +65,7 @@ bool span_fits(const taper_tensor *t)
            bytes <= PTRDIFF_MAX / 4;
 }
 
-/* ---- Where elements lie
- * ------------------------------------------------------------------------ */
+/* ---- Where elements lie ---- */
 
 /* The addresses of units of `size` bytes that a tensor is made of, rising. */
 struct places {
@@ -154,8 +153,7 @@ taper_status naive_status(enum op op, const taper_tensor *dst, const taper_tenso
     return elements_overlap(dst, src) ? TAPER_OVERLAP : TAPER_OK;
 }
 
-/* ---- The calls
- * ------------------------------------------------------------------------------ */
+/* ---- The calls ---- */
 
 void do_naively(enum op op, const taper_tensor *to, const taper_tensor *from,
                 taper_cast_options options, unsigned char *dst,

@@ -6,8 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* ---- Types with a sign, an exponent and a fraction
- * ----------------------------------- */
+/* ---- Types with a sign, an exponent and a fraction ---- */
 
 struct format {
     unsigned bits;
@@ -89,8 +88,7 @@ static uint32_t with_sign(const struct format *f, uint32_t code, bool negative)
     return code | UINT32_C(1) << (f->bits - 1);
 }
 
-/* ---- f8e8m0: powers of two
- * ------------------------------------------------------------ */
+/* ---- f8e8m0: powers of two ---- */
 
 enum { E8M0_LEAST = -127, E8M0_LARGEST = 127 }; /* exponents of codes 00 and fe */
 
@@ -125,8 +123,7 @@ static uint32_t nearest_power(double magnitude, taper_cast_options options)
     return power_code(exponent, options.overflow);
 }
 
-/* ---- NaN
- * ------------------------------------------------------------------------------- */
+/* ---- NaN ---- */
 
 /* What a NaN, given as binary32 bits, becomes. */
 static uint64_t nan_code(taper_dtype to, uint32_t nan)
@@ -155,8 +152,7 @@ static uint64_t nan_code(taper_dtype to, uint32_t nan)
     }
 }
 
-/* ---- Casts
- * ----------------------------------------------------------------------------- */
+/* ---- Casts ---- */
 
 /* What an element is. */
 struct number {
@@ -250,8 +246,7 @@ uint64_t oracle_cast(taper_dtype to, taper_dtype from, uint64_t bits,
     return with_sign(f, nearest(f, x.magnitude, options.overflow), x.negative);
 }
 
-/* ---- Steps
- * ----------------------------------------------------------------------------- */
+/* ---- Steps ---- */
 
 enum { INFINITY_BITS = 0x7f800000, LAST_BITS = 0x7fffffff };
 

@@ -5,8 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* ---- Inputs
- * ---------------------------------------------------------------------------- */
+/* ---- Inputs ---- */
 
 /* Zero, subnormals, the ends of every target's range and what lies beside them, NaNs.
  */
@@ -54,8 +53,7 @@ uint64_t random_element(taper_dtype type, uint64_t *seed)
     }
 }
 
-/* ---- Guarded memory
- * -------------------------------------------------------------------- */
+/* ---- Guarded memory ---- */
 
 struct guarded guarded_new(size_t bytes)
 {
@@ -76,8 +74,7 @@ void *wild_pointer(void)
     return wild;
 }
 
-/* ---- Casts
- * ------------------------------------------------------------------------------ */
+/* ---- Casts ---- */
 
 enum { CANARY = 0xa5, CANARIES = 128, MAX_OFFSET = 64 };
 

@@ -15,15 +15,13 @@
 #include "elements.h"
 #include "kernels.h"
 
-/* ---- Inputs
- * ---------------------------------------------------------------------------- */
+/* ---- Inputs ---- */
 
 /* Bits of an element of `type`: one of the values that are famous for being got wrong,
  * a short number or a neighbour of one (ties are short numbers), or just any bits. */
 uint64_t random_element(taper_dtype type, uint64_t *seed);
 
-/* ---- Guarded memory
- * -------------------------------------------------------------------- */
+/* ---- Guarded memory ---- */
 
 /* Whole pages between two that cannot be touched. Made once by a test, freed at exit.
  */
@@ -36,8 +34,7 @@ struct guarded guarded_new(size_t bytes);
 /* An address that cannot be read or written. */
 void *wild_pointer(void);
 
-/* ---- Casts
- * ------------------------------------------------------------------------------ */
+/* ---- Casts ---- */
 
 /* A way to cast: a kernel, or a public function with the table in use. */
 struct cast {

@@ -94,8 +94,7 @@ static void hash_elements(XXH3_state_t *hash, unsigned char *array, unsigned bit
     XXH3_64bits_update(hash, array, array_bytes(bits, n));
 }
 
-/* ---- All of binary32
- * ------------------------------------------------------------------- */
+/* ---- All of binary32 ---- */
 
 static void expect_f64(unsigned char *want, const unsigned char *src, size_t n)
 {
@@ -250,8 +249,7 @@ bool sweep_f32(const struct sweep *sweep, uint64_t first, uint64_t count, int th
     return true;
 }
 
-/* ---- All codes of a small type
- * ---------------------------------------------------------- */
+/* ---- All codes of a small type ---- */
 
 /* Asks the oracle about the `n` elements of `src`. */
 static void expect(const struct sweep *sweep, struct block *block, size_t n)

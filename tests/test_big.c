@@ -22,8 +22,7 @@ static unsigned char *map_sparse(size_t bytes)
     return map;
 }
 
-/* ---- One file over and over
- * ------------------------------------------------------------------------ */
+/* ---- One file over and over ---- */
 
 /* `bytes` bytes, of which all are the same PERIOD bytes again and again, but for a tail
  * of its own, which ends with a page of canaries. The period is no power of two: who
@@ -204,8 +203,7 @@ static void test_cast(void **state)
     }
 }
 
-/* ---- Few elements far apart
- * ------------------------------------------------------------------------- */
+/* ---- Few elements far apart ---- */
 
 /* Checks that the `size` bytes at `at` are `want` and that the zeros around them are
  * still there, then makes them 0. */

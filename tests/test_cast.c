@@ -2,8 +2,7 @@
  * against the oracle, in place, and what they refuse. */
 #include "support.h"
 
-/* ---- Every pair
- * ------------------------------------------------------------------------- */
+/* ---- Every pair ---- */
 
 static void run_cast(const struct cast *c, void *dst, const void *src, size_t n,
                      bool stream)
@@ -115,8 +114,7 @@ static void test_round_trip(void **state)
     }
 }
 
-/* ---- What is refused
- * -------------------------------------------------------------------- */
+/* ---- What is refused ---- */
 
 static const taper_cast_options good = {TAPER_SATURATE, TAPER_ROUND_UP};
 

@@ -138,8 +138,7 @@ static void test_packed(void **state)
     }
 }
 
-/* ---- What is refused
- * -------------------------------------------------------------------- */
+/* ---- What is refused ---- */
 
 /* dst at every distance from src: only equal, adjacent or apart are allowed. */
 static void test_overlap(void **state)

@@ -11,8 +11,7 @@
 #include "cpu.h"
 #include "dispatch.h"
 
-/* ---- CPUs
- * ------------------------------------------------------------------------------- */
+/* ---- CPUs ---- */
 
 enum {
     OSXSAVE = 1 << 27,
@@ -172,8 +171,7 @@ static void test_limits(void **state)
 }
 #endif
 
-/* ---- Tables
- * ----------------------------------------------------------------------------- */
+/* ---- Tables ---- */
 
 /* Each is complete, has a name of its own, and is usable exactly if the CPU has what it
  * needs. */
@@ -253,8 +251,7 @@ static void test_use_isa(void **state)
     assert_string_equal(taper_isa(), taper_isa_name(0));
 }
 
-/* ---- TAPER_ISA
- * -------------------------------------------------------------------------- */
+/* ---- TAPER_ISA ---- */
 
 /* What taper_isa() says in a process with TAPER_ISA set to `limit`. A fork is a new
  * process in this, for main() runs the test before anything here has made the choice.
@@ -315,8 +312,7 @@ static void test_environment(void **state)
     assert_string_equal(answer, "scalar");
 }
 
-/* ---- Names, sizes, texts
- * ---------------------------------------------------------------- */
+/* ---- Names, sizes, texts ---- */
 
 static void test_dtypes(void **state)
 {

@@ -182,8 +182,7 @@ static void test_value_inside(void **state)
     }
 }
 
-/* ---- What is refused
- * -------------------------------------------------------------------- */
+/* ---- What is refused ---- */
 
 static void test_refused(void **state)
 {

@@ -9,8 +9,7 @@
 
 #include "taper/onnx.h"
 
-/* ---- The control register of this machine
- * ----------------------------------------------- */
+/* ---- The control register of this machine ---- */
 
 #if defined(__x86_64__)
 #include <xmmintrin.h>
@@ -138,8 +137,7 @@ static float_state nth_state(unsigned i, bool *end)
 
 #endif
 
-/* ---- What is called
- * --------------------------------------------------------------------- */
+/* ---- What is called ---- */
 
 /* How a cast is asked for. */
 enum how {

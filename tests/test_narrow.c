@@ -30,8 +30,7 @@ static void expect(taper_dtype to, uint32_t bits, taper_cast_options options,
     }
 }
 
-/* ---- Written by hand
- * -------------------------------------------------------------------- */
+/* ---- Written by hand ---- */
 
 /* Magnitudes where the result changes, and the codes there: the ends of the subnormals
  * and of the range. One of each pair is a tie, or the two are on both sides of one. */
@@ -272,8 +271,7 @@ static void test_packing(void **state)
     }
 }
 
-/* ---- Every kernel, at every size and place
- * --------------------------------------------- */
+/* ---- Every kernel, at every size and place ---- */
 
 static void run_narrow(const struct cast *c, void *dst, const void *src, size_t n,
                        bool stream)

@@ -52,8 +52,7 @@ static void report(const char *isa, const struct sweep *sweep,
     fflush(stdout);
 }
 
-/* ---- Narrowing binary32
- * ---------------------------------------------------------------- */
+/* ---- Narrowing binary32 ---- */
 
 struct kernel {
     const struct taper_kernels *table;
@@ -112,8 +111,7 @@ static void sweep_narrow(taper_dtype to, taper_cast_options options)
     }
 }
 
-/* ---- All codes of the small types
- * ------------------------------------------------------- */
+/* ---- All codes of the small types ---- */
 
 /* Through the public function, which uses the table in use. */
 static void run_cast(const void *context, void *dst, const void *src, size_t n)
@@ -137,8 +135,7 @@ static void sweep_small(taper_dtype to, taper_dtype from, taper_cast_options opt
     }
 }
 
-/* ---- binary64
- * --------------------------------------------------------------------------- */
+/* ---- binary64 ---- */
 
 /* Inputs of one cast, checked with every instruction set when there are enough. */
 struct batch {

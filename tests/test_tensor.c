@@ -51,8 +51,7 @@ static taper_status cast(taper_tensor dst, taper_tensor src)
     return taper_tensor_cast(&dst, &src, NULL);
 }
 
-/* ---- Sizes
- * ------------------------------------------------------------------------------ */
+/* ---- Sizes ---- */
 
 static void test_bytes(void **state)
 {
@@ -319,8 +318,7 @@ static void test_faults_of_cast(void **state)
     check_faults_of_two(true);
 }
 
-/* ---- Types and shapes that are refused
- * ------------------------------------------------------------------------------- */
+/* ---- Types and shapes that are refused ---- */
 
 static void test_types(void **state)
 {
@@ -459,8 +457,7 @@ static void test_options(void **state)
     assert_untouched();
 }
 
-/* ---- Fill
- * ------------------------------------------------------------------------------- */
+/* ---- Fill ---- */
 
 /* Checks that the `bytes` bytes at `at` are the only ones that have changed. */
 static void assert_only(size_t at, const void *want, size_t bytes)
@@ -567,8 +564,7 @@ static void test_value_inside(void **state)
     }
 }
 
-/* ---- Strides
- * ---------------------------------------------------------------------------- */
+/* ---- Strides ---- */
 
 static void test_strides(void **state)
 {
@@ -764,8 +760,7 @@ static void test_too_hard(void **state)
                      TAPER_BAD_STRIDE);
 }
 
-/* ---- Copies of one layout to another
- * ------------------------------------------------------------------------- */
+/* ---- Copies of one layout to another ---- */
 
 static void test_layouts(void **state)
 {
@@ -953,8 +948,7 @@ static void test_bit_reversal(void **state)
     }
 }
 
-/* ---- Overlap
- * ---------------------------------------------------------------------------- */
+/* ---- Overlap ---- */
 
 static void test_overlap(void **state)
 {
@@ -1218,8 +1212,7 @@ static void test_streamed_rows(void **state)
     assert_int_equal(taper_set_threshold_bytes(TAPER_STREAM_BYTES, 0), TAPER_OK);
 }
 
-/* ---- Casts
- * ------------------------------------------------------------------------------ */
+/* ---- Casts ---- */
 
 static void test_cast_overlap(void **state)
 {

@@ -20,8 +20,7 @@ static bool cut_down(void)
     return cases < 100000;
 }
 
-/* ---- Random numbers
- * ---------------------------------------------------------------------------- */
+/* ---- Random numbers ---- */
 
 static uint64_t seed;
 
@@ -35,8 +34,7 @@ static bool one_in(int64_t n)
     return below(n) == 0;
 }
 
-/* ---- Instruction sets
- * ------------------------------------------------------------------------------- */
+/* ---- Instruction sets ---- */
 
 static const char *isas[8];
 static size_t isa_count;
@@ -47,8 +45,7 @@ static void list_isas(void)
         isa_count++;
 }
 
-/* ---- Cases
- * ---------------------------------------------------------------------------- */
+/* ---- Cases ---- */
 
 /* A tensor with room for its shape and strides. */
 struct view {
@@ -76,8 +73,7 @@ static void do_case_naively(const struct test_case *c, unsigned char *dst,
                c->op == FILL ? c->value : src);
 }
 
-/* ---- Running a case
- * ------------------------------------------------------------------------ */
+/* ---- Running a case ---- */
 
 static void use_settings(const struct test_case *c)
 {
@@ -202,8 +198,7 @@ static void check_case(const struct test_case *c, const struct memory *m)
                       m->dst.begin + i - (unsigned char *)c->dst.tensor.data);
 }
 
-/* ---- Random tensors
- * ------------------------------------------------------------------------ */
+/* ---- Random tensors ---- */
 
 /* To choose one takes as long as many cases, so that neighbours share one. */
 enum { CASES_PER_ISA = 64 };
@@ -396,8 +391,7 @@ static void check_apart(struct test_case *c, const struct memory *m, int64_t mos
     check_case(c, m);
 }
 
-/* ---- Views into one array
- * ------------------------------------------------------------------------ */
+/* ---- Views into one array ---- */
 
 enum { ARENA = 64 << 10 };
 static unsigned char arena[ARENA], arena_before[ARENA], arena_want[ARENA];
@@ -504,8 +498,7 @@ static void test_random(void **state)
                   accepted, refused, too_hard);
 }
 
-/* ---- Matrices turned, of every size
- * ------------------------------------------------------------------------- */
+/* ---- Matrices turned, of every size ---- */
 
 static const taper_dtype widths[] = {TAPER_U8, TAPER_BF16, TAPER_F32, TAPER_I64,
                                      TAPER_C128};
@@ -560,8 +553,7 @@ static void test_turns(void **state)
     }
 }
 
-/* ---- Layouts of real tensors, large enough for several threads
- * ------------------------------------------------------------------------- */
+/* ---- Layouts of real tensors, large enough for several threads ---- */
 
 /* The dimensions of memory, outermost first, of both; negative: reversed. `step` is the
  * distance of innermost elements of src. */

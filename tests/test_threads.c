@@ -65,8 +65,7 @@ static void set_all_large(int threads, bool stream)
         TAPER_OK);
 }
 
-/* ---- The caller's threads
- * --------------------------------------------------------------- */
+/* ---- The caller's threads ---- */
 
 struct lent {
     size_t calls, most; /* of tasks in one call */
@@ -106,8 +105,7 @@ static void run_lent(void *context, size_t count, taper_task *task, void *data)
         pthread_join(threads[i], NULL);
 }
 
-/* ---- The same bytes
- * --------------------------------------------------------------------- */
+/* ---- The same bytes ---- */
 
 struct call {
     const char *name;
@@ -303,8 +301,7 @@ static void test_small(void **state)
     set_defaults();
 }
 
-/* ---- Processes
- * -------------------------------------------------------------------------- */
+/* ---- Processes ---- */
 
 /* A child gets as long as the slowest machine may need, and is killed then. */
 static pid_t fork_child(void)
@@ -425,8 +422,7 @@ static void test_concurrent_calls(void **state)
     set_defaults();
 }
 
-/* ---- Settings
- * --------------------------------------------------------------------------- */
+/* ---- Settings ---- */
 
 static void test_settings(void **state)
 {

@@ -172,8 +172,7 @@ static void test_rounding_to_odd(void **state)
         }
 }
 
-/* ---- Every kernel, at every size and place
- * --------------------------------------------- */
+/* ---- Every kernel, at every size and place ---- */
 
 static void run_widen(const struct cast *c, void *dst, const void *src, size_t n,
                       bool stream)

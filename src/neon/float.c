@@ -5,8 +5,7 @@
 #include "loop.h"
 #include "neon.h"
 
-/* ---- the float environment ---------------------------------------------------------
- */
+/* ---- the float environment ---- */
 
 /* What the host has in FPCR (rounding, flushing, default NaN, alternative half
  * precision, traps) and in FPSR (cumulative flags). */
@@ -58,8 +57,7 @@ TAPER_INLINE float64x2_t load_f64(const unsigned char *src)
     return vreinterpretq_f64_u8(vld1q_u8(src));
 }
 
-/* ---- binary16 ----------------------------------------------------------------------
- */
+/* ---- binary16 ---- */
 
 TAPER_INLINE void f16_from_f32_block(unsigned char *dst, const unsigned char *src,
                                      const void *how)
@@ -96,8 +94,7 @@ void taper_neon_widen_f16(void *dst, const void *src, size_t n, bool stream)
     float_loop(dst, 32, src, 16, n, f32_from_f16_block);
 }
 
-/* ---- binary64 ----------------------------------------------------------------------
- */
+/* ---- binary64 ---- */
 
 TAPER_INLINE void f64_from_f32_block(unsigned char *dst, const unsigned char *src,
                                      const void *how)

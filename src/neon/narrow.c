@@ -9,8 +9,7 @@
 #include "loop.h"
 #include "neon.h"
 
-/* ---- bf16 --------------------------------------------------------------------------
- */
+/* ---- bf16 ---- */
 
 TAPER_INLINE uint16x8_t bf16_from_halves(uint16x8_t low, uint16x8_t high)
 {
@@ -44,8 +43,7 @@ void taper_neon_narrow_bf16(void *dst, const void *src, size_t n,
     cast_loop(dst, 16, src, 32, n, bf16_block, NULL);
 }
 
-/* ---- what all bytes begin with -----------------------------------------------------
- */
+/* ---- what all bytes begin with ---- */
 
 /* Sixteen binary32, rounded to odd. In `sign` only the top bit counts. `significand`
  * has its hidden bit, also where a subnormal has none. */
@@ -71,8 +69,7 @@ TAPER_INLINE uint8x16_t is_nan(struct parts x)
                     vcgtq_u8(x.significand, vdupq_n_u8(0x80)));
 }
 
-/* ---- 8-bit floats and f4e2m1 -------------------------------------------------------
- */
+/* ---- 8-bit floats and f4e2m1 ---- */
 
 /* As in scalar/narrow.c. What rounds to a code above `largest` overflows. */
 struct format {
@@ -191,8 +188,7 @@ void taper_neon_narrow_f4e2m1(void *dst, const void *src, size_t n,
     cast_loop(dst, 4, src, 32, n, f4e2m1_block, NULL);
 }
 
-/* ---- f8e8m0 ------------------------------------------------------------------------
- */
+/* ---- f8e8m0 ---- */
 
 /* Bounds of significands. */
 struct f8e8m0_how {

@@ -34,8 +34,7 @@ void taper_neon_widen_bf16(void *dst, const void *src, size_t n, bool stream)
     cast_loop(dst, 32, src, 16, n, bf16_block, NULL);
 }
 
-/* ---- 8-bit floats ------------------------------------------------------------------
- */
+/* ---- 8-bit floats ---- */
 
 struct format {
     uint8_t mantissa, bias;
@@ -135,8 +134,7 @@ void taper_neon_widen_f8e5m2fnuz(void *dst, const void *src, size_t n, bool stre
     widen_f8(dst, src, n, e5m2fnuz);
 }
 
-/* ---- f4e2m1 and f8e8m0 -------------------------------------------------------------
- */
+/* ---- f4e2m1 and f8e8m0 ---- */
 
 /* The sixteen codes as top and next bytes. */
 static const uint8_t f4e2m1_top[] = {0x00, 0x3f, 0x3f, 0x3f, 0x40, 0x40, 0x40, 0x40,

@@ -30,8 +30,7 @@ void finding(const char *format, ...)
     abort();
 }
 
-/* ---- The input
- * ------------------------------------------------------------------------------ */
+/* ---- The input ---- */
 
 uint64_t take(struct input *in, size_t bytes)
 {
@@ -144,8 +143,7 @@ void fill_random(unsigned char *at, size_t bytes, uint64_t seed)
     }
 }
 
-/* ---- Memory
- * ------------------------------------------------------------------------------ */
+/* ---- Memory ---- */
 
 void memory_make(struct memory *m)
 {

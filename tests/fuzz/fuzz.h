@@ -12,8 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 /* Says what is wrong, and aborts. */
 __attribute__((format(printf, 1, 2), noreturn)) void finding(const char *format, ...);
 
-/* ---- The input, taken from its front. What is past its end reads as 0.
- * ------------------------------------------------------------------------------ */
+/* ---- The input, taken from its front. What is past its end reads as 0. ---- */
 
 struct input {
     const uint8_t *data;
@@ -47,7 +46,7 @@ size_t bytes_of(taper_dtype type, size_t n);
 void fill_random(unsigned char *at, size_t bytes, uint64_t seed);
 
 /* ---- Memory: between pages that cannot be touched, and an image of what it must hold
- * ------------------------------------------------------------------------------ */
+ * ---- */
 
 struct memory {
     struct guarded real;

@@ -17,8 +17,7 @@ struct arguments {
 
 static struct memory first, second;
 
-/* ---- What must come out
- * ------------------------------------------------------------------------------ */
+/* ---- What must come out ---- */
 
 /* Whether a cast is from or to such a type. */
 static bool is_narrow(taper_dtype type)
@@ -86,8 +85,7 @@ static taper_status run(const struct arguments *a)
     }
 }
 
-/* ---- Arguments
- * ------------------------------------------------------------------------------ */
+/* ---- Arguments ---- */
 
 /* Elements that repeat after so many that no part of a call sees the same as another,
  * and what they become: the oracle takes its time. */
@@ -174,8 +172,7 @@ static void take_places(struct input *in, struct arguments *a)
     a->src = nulls == 0 || nulls == 2 ? NULL : a->src;
 }
 
-/* ---- The check
- * ------------------------------------------------------------------------------ */
+/* ---- The check ---- */
 
 static struct memory *memory_of(const void *at)
 {

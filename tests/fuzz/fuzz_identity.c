@@ -19,8 +19,7 @@ struct member {
 
 static struct memory texts[PLACES];
 
-/* ---- Strings
- * ------------------------------------------------------------------------------ */
+/* ---- Strings ---- */
 
 enum { MOST_STRINGS = 40, MOST_TEXT = 300, TEXTS = 5000 };
 
@@ -189,8 +188,7 @@ static void compare_strings(const struct strings *s, const struct memory *m, boo
     memory_check(m, "strings", m->real.end);
 }
 
-/* ---- Values
- * ------------------------------------------------------------------------------ */
+/* ---- Values ---- */
 
 static taper_status want_kind(const taper_value *v)
 {

@@ -40,8 +40,7 @@ static void check_inferred(const char *name, taper_status status, int want,
                 want_made->rank, want_bytes);
 }
 
-/* ---- ConstantOfShape
- * ------------------------------------------------------------------------------ */
+/* ---- ConstantOfShape ---- */
 
 struct constant {
     int64_t opset;
@@ -293,8 +292,7 @@ static void constant_of_shape(struct input *in)
     memory_check(&apart, "the input of ConstantOfShape", c.shape.data);
 }
 
-/* ---- Cast
- * ------------------------------------------------------------------------------ */
+/* ---- Cast ---- */
 
 enum { SATURATE_SINCE = 19, ROUND_MODE_SINCE = 24 };
 

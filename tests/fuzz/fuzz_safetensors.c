@@ -13,8 +13,7 @@
 
 enum { MOST_DATA = 1 << 16, MOST_HEADER = 1 << 13 };
 
-/* ---- Files in memory
- * ------------------------------------------------------------------------------ */
+/* ---- Files in memory ---- */
 
 struct file {
     int fd;
@@ -43,8 +42,7 @@ static void read_file(const struct file *f, void *data, size_t bytes, size_t at)
         finding("%zu bytes at %zu are not in the file", bytes, at);
 }
 
-/* ---- Headers
- * ------------------------------------------------------------------------------ */
+/* ---- Headers ---- */
 
 /* Where the data of all tensors ends, by what the header says. */
 static uint64_t data_wanted(const char *text, size_t length)
@@ -161,8 +159,7 @@ static int make_input(struct input *in, const struct file *f)
     return must;
 }
 
-/* ---- What must be true
- * ------------------------------------------------------------------------------ */
+/* ---- What must be true ---- */
 
 static void check_file(const struct st_file *file, uint64_t size)
 {
@@ -249,8 +246,7 @@ static void check_output(const struct st_file *before, const struct file *to,
     st_close(&after);
 }
 
-/* ---- The conversion
- * ------------------------------------------------------------------------------ */
+/* ---- The conversion ---- */
 
 struct choice {
     unsigned to, match, keep, threads;

@@ -5,8 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- Memory for one input
- * ------------------------------------------------------------------------------ */
+/* ---- Memory for one input ---- */
 
 static void *pieces[64];
 static size_t piece_count;
@@ -25,8 +24,7 @@ void scratch_free(void)
         free(pieces[--piece_count]);
 }
 
-/* ---- Shapes and strides
- * ------------------------------------------------------------------------------ */
+/* ---- Shapes and strides ---- */
 
 static int64_t take_dimension(struct input *in)
 {
@@ -115,8 +113,7 @@ void take_strides(struct input *in, taper_tensor *t, const int64_t *near)
     }
 }
 
-/* ---- What a call must do
- * ------------------------------------------------------------------------------ */
+/* ---- What a call must do ---- */
 
 taper_status want_tensor(const taper_tensor *t, size_t *n)
 {
@@ -222,8 +219,7 @@ int want_pair(const struct pair *p)
     return status;
 }
 
-/* ---- What a call may refuse
- * ------------------------------------------------------------------------------ */
+/* ---- What a call may refuse ---- */
 
 /* tensor.h lets contrived strides be refused. What taper does then is a search for
  * numbers x, each from 0 to `most`, whose sum of factor * x is some target: it tries
@@ -325,8 +321,7 @@ static bool may_seem_to_overlap(const taper_tensor *dst, const taper_tensor *src
     return is_long_search(&terms);
 }
 
-/* ---- Pairs
- * ------------------------------------------------------------------------------ */
+/* ---- Pairs ---- */
 
 static struct memory memories[PLACES][2];
 
