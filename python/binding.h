@@ -19,7 +19,7 @@
 /* Functions that return int give 0, or -1 with an exception set; those that return a
  * pointer or a taper_dtype give 0 then. `name` is the argument that messages name. */
 
-/* ---- dtypes.c: taper_dtype and the types of NumPy and ml_dtypes */
+/* ---- dtypes.c: taper_dtype and the types of NumPy and ml_dtypes ---- */
 
 enum { DTYPES = TAPER_I2 + 1 };
 
@@ -43,7 +43,7 @@ bool dtype_is_float(taper_dtype type);
 /* Bytes of an element in a NumPy array. */
 size_t dtype_size(taper_dtype type);
 
-/* ---- operand.c: an argument as a tensor */
+/* ---- operand.c: an argument as a tensor ---- */
 
 enum { MAX_RANK = 64 }; /* as NumPy and the buffer protocol have it */
 
@@ -83,7 +83,7 @@ void operand_close(struct operand *op);
 
 bool operand_is_contiguous(const struct operand *op);
 
-/* ---- convert.c: casts and copies between operands, padded or not */
+/* ---- convert.c: casts and copies between operands, padded or not ---- */
 
 enum { NO_MEMORY = 1 }; /* beside what the library reports */
 
@@ -92,7 +92,7 @@ enum { NO_MEMORY = 1 }; /* beside what the library reports */
 taper_status convert(const struct operand *dst, const struct operand *src,
                      const taper_cast_options *options);
 
-/* ---- arguments.c: the arguments of a call, and its outcome */
+/* ---- arguments.c: the arguments of a call, and its outcome ---- */
 
 enum { MAX_ARGUMENTS = 7 };
 
@@ -125,7 +125,7 @@ int parse_shape(PyObject *object, npy_intp shape[MAX_RANK]);
 /* Turns what the library reports into an exception. */
 int check_status(taper_status status, const char *dst, const char *src);
 
-/* ---- element.c */
+/* ---- element.c ---- */
 
 enum { MAX_ELEMENT = 16 };
 

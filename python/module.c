@@ -7,7 +7,7 @@
 
 #include "docs.h"
 
-/* ---- Errors */
+/* ---- Errors ---- */
 
 static PyObject *shape_tuple(const struct operand *op)
 {
@@ -74,7 +74,7 @@ static int check_float(const struct operand *op, const char *name)
     return -1;
 }
 
-/* ---- The GIL */
+/* ---- The GIL ---- */
 
 enum {
     GIL_BYTES = 64 << 10
@@ -100,7 +100,7 @@ static taper_status run_convert(const struct operand *dst, const struct operand 
     return status;
 }
 
-/* ---- Results */
+/* ---- Results ---- */
 
 /* A new array, and `op` for its elements. Nothing but the array has to be freed. */
 static PyObject *new_array(struct operand *op, taper_dtype type, int rank,
@@ -151,7 +151,7 @@ static bool same_shape(const struct operand *a, const struct operand *b)
                                      (size_t)a->t.rank * sizeof *a->t.shape) == 0);
 }
 
-/* ---- cast */
+/* ---- cast ---- */
 
 /* That Cast of `opset` takes these types, and has the attributes that are not at their
  * defaults. */
@@ -257,7 +257,7 @@ static PyObject *cast(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
     return result;
 }
 
-/* ---- full */
+/* ---- full ---- */
 
 static PyObject *full(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
                       PyObject *keywords)
@@ -292,7 +292,7 @@ static PyObject *full(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
     return array;
 }
 
-/* ---- copyto */
+/* ---- copyto ---- */
 
 /* Gives `src` the shape of `dst` by NumPy's rules of broadcasting. */
 static int broadcast(struct operand *src, const struct operand *dst)
@@ -363,7 +363,7 @@ static PyObject *copyto(PyObject *module, PyObject *const *args, Py_ssize_t narg
     Py_RETURN_NONE;
 }
 
-/* ---- pack_fp4, unpack_fp4 */
+/* ---- pack_fp4, unpack_fp4 ---- */
 
 static PyObject *pack_fp4(PyObject *module, PyObject *x)
 {
@@ -456,7 +456,7 @@ static PyObject *unpack_fp4(PyObject *module, PyObject *const *args, Py_ssize_t 
     return array;
 }
 
-/* ---- ONNX operators */
+/* ---- ONNX operators ---- */
 
 /* A list or tuple of dimensions as what ConstantOfShape takes: int64, rank 1. */
 static int open_dimensions(struct operand *op, int64_t *room, PyObject *shape)
@@ -626,7 +626,7 @@ static PyObject *check_identity(PyObject *module, PyObject *const *args,
     Py_RETURN_NONE;
 }
 
-/* ---- info, set_num_threads */
+/* ---- info, set_num_threads ---- */
 
 static PyObject *info(PyObject *module, PyObject *none)
 {
@@ -666,7 +666,7 @@ static PyObject *set_num_threads(PyObject *module, PyObject *threads)
     Py_RETURN_NONE;
 }
 
-/* ---- The module */
+/* ---- The module ---- */
 
 #define KEYWORDS(function)                                                             \
     (PyCFunction)(void (*)(void)) function, METH_FASTCALL | METH_KEYWORDS

@@ -15,7 +15,7 @@ static int refuse(PyObject *exception, const char *name, const char *text)
     return -1;
 }
 
-/* ---- What all sources have in common */
+/* ---- What all sources have in common ---- */
 
 /* Sets all of `op` but what it holds. Shape and strides, which are in bytes, are those
  * of memory that somebody could describe, so sizes fit. False: strides are not whole
@@ -62,7 +62,7 @@ bool operand_is_contiguous(const struct operand *op)
 
 static const char not_whole[] = "its strides are not multiples of the element size";
 
-/* ---- NumPy arrays */
+/* ---- NumPy arrays ---- */
 
 /* Fields of records, and other layouts that strides in elements cannot say, are copied
  * first if they are only read. */
@@ -115,7 +115,7 @@ static int open_scalar(struct operand *op, PyObject *scalar, const char *name)
     return status;
 }
 
-/* ---- The buffer protocol */
+/* ---- The buffer protocol ---- */
 
 static taper_dtype signed_or_not(size_t size, bool is_signed)
 {
@@ -206,7 +206,7 @@ static int open_buffer(struct operand *op, PyObject *object, enum access access,
     return 0;
 }
 
-/* ---- DLPack */
+/* ---- DLPack ---- */
 
 static void delete_managed(void *managed)
 {
@@ -348,7 +348,7 @@ static int open_dlpack(struct operand *op, PyObject *object, enum access access,
     return set_dlpack(op, *tensor, flags, name);
 }
 
-/* ---- All of them */
+/* ---- All of them ---- */
 
 static bool has_dlpack(PyObject *object)
 {

@@ -66,8 +66,9 @@ static taper_status check_shape(const taper_tensor *t, size_t *count, size_t *by
     return *bytes > PTRDIFF_MAX - sizeof(int64_t) ? TAPER_TOO_LARGE : TAPER_OK;
 }
 
-/* ---- Strings: at least one of them, `offset_bytes` being their offsets without the
- * last one ---- */
+/* ---- Strings ----
+ *
+ * At least one of them, `offset_bytes` being their offsets without the last one. */
 
 /* The offset at byte `at` of the offsets, which may not be aligned. A negative one
  * comes out larger than any size can be. */

@@ -236,8 +236,7 @@ static void check_f32_to_f64(void)
     check_batch(&b, b.in, b.count);
 }
 
-/* ----
- * --------------------------------------------------------------------------------- */
+/* ---- All of it ---- */
 
 static void check_type(taper_dtype to)
 {

@@ -128,9 +128,9 @@ static void test_bytes(void **state)
     assert_int_equal(bytes, 2);
 }
 
-/* ---- The order of checks: every set of faults gives the first one's status, and
- * writes nothing
- * --------------------------------------------------------------------------------- */
+/* ---- The order of checks ----
+ *
+ * Every set of faults gives the first one's status, and writes nothing. */
 
 /* The faults that every function looks for, in order. */
 enum { NO_TENSOR, NO_SHAPE, UNKNOWN, STRING, NEGATIVE, LARGE, TENSOR_FAULTS };

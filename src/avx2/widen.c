@@ -58,7 +58,7 @@ void taper_avx2_widen_f16(void *dst, const void *src, size_t n, bool stream)
     restore_control(host);
 }
 
-/* ---- 8-bit and 4-bit floats --------------------------------------------------------
+/* ---- 8-bit and 4-bit floats ----
  *
  * Each of their values is the high half of a binary32. Its two bytes are made in two
  * registers, for 32 codes at a time, and then interleaved with each other and with

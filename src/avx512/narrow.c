@@ -59,7 +59,7 @@ TAPER_INLINE __mmask64 nan_mask(struct floats x)
                 unordered(x.d, x.d));
 }
 
-/* ---- 8-bit and 4-bit floats --------------------------------------------------------
+/* ---- 8-bit and 4-bit floats ----
  *
  * One pipe serves all; a format is a set of constants. With m fraction bits, let s be
  * the power of two at or below |x|, but no smaller than the least normal of the format,

@@ -60,7 +60,7 @@ void taper_avx512_widen_f16(void *dst, const void *src, size_t n, bool stream)
     convert(dst, 32, src, 16, n, f16_step, NULL, stream);
 }
 
-/* ---- 8-bit floats ------------------------------------------------------------------
+/* ---- 8-bit floats ----
  *
  * Each of their values is the high half of a binary32. Its two bytes are made in two
  * registers, for 64 codes at a time, and then interleaved with each other and with

@@ -45,8 +45,7 @@ size_t bytes_of(taper_dtype type, size_t n);
 /* Fills `bytes` bytes with what follows from `seed`. */
 void fill_random(unsigned char *at, size_t bytes, uint64_t seed);
 
-/* ---- Memory: between pages that cannot be touched, and an image of what it must hold
- * ---- */
+/* ---- Memory between pages that cannot be touched, and its image ---- */
 
 struct memory {
     struct guarded real;

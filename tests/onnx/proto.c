@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* ---- the wire format */
+/* ---- the wire format ---- */
 
 bool proto_varint(struct proto_span *from, uint64_t *value)
 {
@@ -72,7 +72,7 @@ bool proto_equals(struct proto_span span, const char *text)
     return span.size == strlen(text) && memcmp(span.data, text, span.size) == 0;
 }
 
-/* ---- the messages
+/* ---- the messages ----
  *
  * A reader is a function that stores one field; messages within messages are read by
  * the next reader. A field of another wire type than onnx.proto3 gives it is malformed.
@@ -224,7 +224,7 @@ bool onnx_read_value(struct proto_span message, const struct onnx_type *type,
     return read_message(message, store_tensor, &value->tensors[0]);
 }
 
-/* ---- types */
+/* ---- types ---- */
 
 static bool store_tensor_type(void *message, const struct proto_field *field)
 {
@@ -274,7 +274,7 @@ static bool store_value_info(void *message, const struct proto_field *field)
     return field->wire == PROTO_LEN && read_message(field->bytes, store_type, message);
 }
 
-/* ---- models */
+/* ---- models ---- */
 
 static bool store_attribute(void *message, const struct proto_field *field)
 {

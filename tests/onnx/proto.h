@@ -12,7 +12,7 @@ struct proto_span {
     size_t size;
 };
 
-/* ---- the wire format */
+/* ---- the wire format ---- */
 
 enum proto_wire { PROTO_VARINT = 0, PROTO_I64 = 1, PROTO_LEN = 2, PROTO_I32 = 5 };
 
@@ -33,7 +33,9 @@ bool proto_varint(struct proto_span *from, uint64_t *value);
 
 bool proto_equals(struct proto_span span, const char *text);
 
-/* ---- the messages. Each reader is false for one that is malformed, or that holds more
+/* ---- the messages ----
+ *
+ * Each reader is false for one that is malformed, or that holds more
  * than the structure can. Fields that the structure does not name are passed over. */
 
 enum { ONNX_MAX_RANK = 8, ONNX_MAX_TENSORS = 4, ONNX_MAX_ATTRIBUTES = 4 };

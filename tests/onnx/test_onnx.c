@@ -20,7 +20,7 @@ enum { CASES = 106 };
 
 static const char *folder;
 
-/* ---- known differences
+/* ---- known differences ----
  *
  * ONNX 1.19 and later store code 8, which is -0, for a NaN that became float4e2m1: an
  * accident of the library that made the data. ONNX's float4.md says 6, which is code 7,
@@ -53,7 +53,7 @@ static void apply_known_differences(const char *name, unsigned char *bytes)
     }
 }
 
-/* ---- files and values */
+/* ---- files and values ---- */
 
 struct file {
     unsigned char *bytes;
@@ -240,7 +240,7 @@ static struct value *read_tensor(const char *test, const char *name)
     return v;
 }
 
-/* ---- attributes, with the defaults of the operator pages */
+/* ---- attributes, with the defaults of the operator pages ---- */
 
 static int64_t int_attribute(const struct onnx_model *model, const char *name,
                              int64_t otherwise)
@@ -276,7 +276,7 @@ static taper_cast_options cast_options(const struct onnx_model *model)
     };
 }
 
-/* ---- operators: what the node of `model` makes of the inputs of `test` */
+/* ---- operators: what the node of `model` makes of the inputs of `test` ---- */
 
 static const char first_input[] = "test_data_set_0/input_0.pb",
                   second_input[] = "test_data_set_0/input_1.pb";
@@ -396,7 +396,7 @@ static size_t find_operator(const struct onnx_model *model)
     abort();
 }
 
-/* ---- the test */
+/* ---- the test ---- */
 
 static struct value *expected_output(const char *test, const struct onnx_model *model)
 {

@@ -17,7 +17,7 @@ enum { TYPES = TAPER_I2 + 1, COLUMNS = 32, ROOM = 1 << 16 };
 static const char begin_mark[] = "<!-- by tests/onnx/types.c -->\n",
                   end_mark[] = "<!-- end -->\n";
 
-/* ---- the text */
+/* ---- the text ---- */
 
 static char text[ROOM];
 static size_t length;
@@ -32,7 +32,7 @@ __attribute__((format(printf, 1, 2))) static void print(const char *format, ...)
         exit(1);
 }
 
-/* ---- calls with one element: what they report */
+/* ---- calls with one element: what they report ---- */
 
 static taper_status constant_of_shape(int opset, taper_kind kind, taper_dtype type)
 {
@@ -77,7 +77,7 @@ static taper_status cast(int opset, taper_kind kind, taper_dtype type)
     return to;
 }
 
-/* ---- the tables */
+/* ---- the tables ---- */
 
 static const struct table {
     taper_onnx_op op;
@@ -164,7 +164,7 @@ static void print_table(const struct table *table)
         print_kind(table, (taper_kind)kind);
 }
 
-/* ---- README.md */
+/* ---- README.md ---- */
 
 static int compare(const char *path)
 {
