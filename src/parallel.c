@@ -3,12 +3,7 @@
 
 #include <stdint.h>
 
-#ifdef _OPENMP
-#include <omp.h>
-#include <pthread.h>
-#include <unistd.h>
-#endif
-
+#include "openmp.h"
 #include "taper/taper.h"
 
 enum { PART_BYTES = 512 << 10 }; /* traffic per thread that pays for waking it */
@@ -50,81 +45,10 @@ taper_status taper_set_threshold_bytes(taper_threshold which, size_t bytes)
     return TAPER_OK;
 }
 
-/* ---- OpenMP, whose runtime computes with floats ----
- *
- * It must not trap where the host has exceptions unmasked, nor leave flags behind: it
- * is called in the default environment, which the threads that it starts inherit. */
-
-#ifdef _OPENMP
-struct environment {
-    uint64_t control, flags; /* both in `control` where one register holds them */
-};
-
-static struct environment environment(void)
-{
-    struct environment e = {0, 0};
-#if defined(__x86_64__)
-    e.control = __builtin_ia32_stmxcsr();
-#elif defined(__aarch64__)
-    __asm__ volatile("mrs %0, fpcr" : "=r"(e.control));
-    __asm__ volatile("mrs %0, fpsr" : "=r"(e.flags));
-#endif
-    return e;
-}
-
-static void set_environment(struct environment e)
-{
-    const struct environment now = environment(); /* much cheaper than writing */
-    if (now.control == e.control && now.flags == e.flags)
-        return;
-#if defined(__x86_64__)
-    __builtin_ia32_ldmxcsr((unsigned)e.control);
-#elif defined(__aarch64__)
-    __asm__ volatile("msr fpcr, %0" : : "r"(e.control));
-    __asm__ volatile("msr fpsr, %0" : : "r"(e.flags));
-#endif
-}
-
-static struct environment use_default_environment(void)
-{
-    const struct environment host = environment();
-    struct environment own = host;
-#if defined(__x86_64__)
-    own.control = 0x1f80 | (host.control & 0x3f); /* all masked, to nearest; flags */
-#else
-    own.control = 0;
-#endif
-    set_environment(own);
-    return host;
-}
-
-static int openmp_max_threads(void)
-{
-    const struct environment host = use_default_environment();
-    const int threads = omp_get_max_threads();
-    set_environment(host);
-    return threads;
-}
-
-static bool in_parallel(void)
-{
-    const struct environment host = use_default_environment();
-    const bool inside = omp_in_parallel();
-    set_environment(host);
-    return inside;
-}
-#endif
-
 int taper_max_threads(void)
 {
     const int set = atomic_load_explicit(&max_threads, memory_order_relaxed);
-    if (set > 0)
-        return set;
-#ifdef _OPENMP
-    return openmp_max_threads();
-#else
-    return 1;
-#endif
+    return set > 0 ? set : taper_openmp_max_threads();
 }
 
 taper_status taper_set_max_threads(int threads)
@@ -141,53 +65,15 @@ void taper_set_parallel_for(taper_parallel_for *run, void *context)
     atomic_store_explicit(&lent_run, run, memory_order_release);
 }
 
-#ifdef _OPENMP
-/* The threads of an OpenMP team do not survive fork(), and libgomp waits for them in
- * the child, so a child does without. */
-static atomic_bool forked;
-static atomic_int first_process; /* that OpenMP was asked in; 0: none yet */
-
-static void note_fork(void)
-{
-    atomic_store_explicit(&forked, true, memory_order_relaxed);
-}
-
-/* At load, for the program may have used OpenMP itself before it calls here. */
-__attribute__((constructor)) static void watch_forks(void)
-{
-    pthread_atfork(NULL, NULL, note_fork);
-}
-
-/* Handlers are not called for forks in constructors that run before the one above and
- * in destructors that run after exit() has taken them away. So the process that OpenMP
- * was first asked in is remembered, too. */
-static bool is_child(void)
-{
-    const int self = getpid();
-    int was = 0;
-    return atomic_load_explicit(&forked, memory_order_relaxed) ||
-           (!atomic_compare_exchange_strong_explicit(&first_process, &was, self,
-                                                     memory_order_relaxed,
-                                                     memory_order_relaxed) &&
-            was != self);
-}
-#endif
-
 /* How many threads a call may spread over: of OpenMP, or of `run` if that is not NULL.
  * With a limit of 1 the OpenMP runtime is not even asked, since that alone may start
  * it. */
 static size_t thread_limit(taper_parallel_for *run)
 {
     const int most = taper_max_threads();
-    if (most <= 1 || run != NULL)
+    if (most <= 1 || run != NULL || taper_openmp_has_threads())
         return (size_t)most;
-#ifdef _OPENMP
-    if (is_child() || in_parallel())
-        return 1;
-    return (size_t)most;
-#else
     return 1;
-#endif
 }
 
 struct parts {
@@ -215,25 +101,6 @@ static void run_part(void *data, size_t index)
     w->run(w, begin, begin + (left < parts->size ? left : parts->size), parts->stream);
     if (parts->stream)
         fence();
-}
-
-static void run_parts(taper_parallel_for *run, struct parts *parts, size_t count)
-{
-    if (run != NULL) {
-        run(atomic_load_explicit(&lent_context, memory_order_relaxed), count, run_part,
-            parts);
-        return;
-    }
-#ifdef _OPENMP
-    const struct environment host = use_default_environment();
-#pragma omp parallel for num_threads((int)count) schedule(static, 1)
-    for (size_t i = 0; i < count; i++)
-        run_part(parts, i);
-    set_environment(host);
-#else
-    for (size_t i = 0; i < count; i++)
-        run_part(parts, i);
-#endif
 }
 
 void taper_run(const struct taper_work *work)
@@ -264,6 +131,9 @@ void taper_run(const struct taper_work *work)
 
     if (count == 1)
         run_part(&parts, 0);
+    else if (run != NULL)
+        run(atomic_load_explicit(&lent_context, memory_order_relaxed), count, run_part,
+            &parts);
     else
-        run_parts(run, &parts, count);
+        taper_openmp_run(count, run_part, &parts);
 }

@@ -119,10 +119,10 @@ def check(folder, name, objdump):
                     found = x86_instructions(folder, name, section.data())
                     wrong |= found[0]
                     count += found[1]
-            # parallel.c has to hear of a fork, whoever forks.
+            # openmp.c has to hear of a fork, whoever forks.
             if re.match(
                 r"\.(preinit_array|init_array|fini_array|[cd]tors)", section.name
-            ) and not name.endswith("/parallel.c.o"):
+            ) and not name.endswith("/openmp.c.o"):
                 wrong.add(f"{section.name}: code that runs at start-up or at exit")
         if elf.get_section_by_name(".note.GNU-stack") is None:
             wrong.add("a stack that can be executed, by default")
