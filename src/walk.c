@@ -23,9 +23,10 @@ struct walk {
     size_t rows, columns;             /* of a block, but the last ones of a plane */
     size_t row_blocks, column_blocks; /* of a plane */
     int outer;                        /* dimensions outside the plane */
-    size_t dst_size, src_size;
+    size_t dst_size, src_size;        /* of a column */
     const struct taper_kernels *kernels;
     const struct taper_path *path; /* of a cast */
+    bool back; /* from dst to src: packed elements, always dst, are cast */
 };
 
 static size_t least(size_t a, size_t b)
@@ -108,6 +109,8 @@ static void walk(struct walk *w, size_t rows, size_t columns)
         planes *= w->layout->dim[k].n;
         read *= w->layout->dim[k].src != 0 ? w->layout->dim[k].n : 1;
     }
+    read = read > 1 ? read * w->src_size : 0; /* one element over and over: a fill */
+    const size_t written = planes * w->row.n * w->column.n * w->dst_size;
     w->rows = least(rows, w->row.n);
     w->columns = least(columns, w->column.n);
     w->row_blocks = (w->row.n - 1) / w->rows + 1;
@@ -116,9 +119,8 @@ static void walk(struct walk *w, size_t rows, size_t columns)
         .run = do_blocks,
         .n = planes * w->row_blocks * w->column_blocks,
         .grain = 1,
-        .read =
-            read > 1 ? read * w->src_size : 0, /* one element over and over: a fill */
-        .written = planes * w->row.n * w->column.n * w->dst_size,
+        .read = w->back ? written : read,
+        .written = w->back ? read : written,
     };
     taper_run(&w->work);
 }
@@ -315,6 +317,12 @@ void taper_walk_copy(struct taper_layout *layout, size_t size)
 
 enum { PIECE = 256 }; /* elements gathered or scattered at a time: a multiple of 8 */
 
+/* Elements of a column: one, or as many packed ones as a byte holds. */
+static size_t per_column(const struct taper_path *path)
+{
+    return 8 / least(8, least(path->dst_bits, path->src_bits));
+}
+
 /* Through copies of a piece of a row where it is not contiguous. Rows lie inside
  * pieces, so that the columns of a turned matrix are read while they are cached. */
 static void cast_rows(const struct walk *w, char *dst, const char *src, size_t rows,
@@ -344,27 +352,40 @@ static void cast_rows(const struct walk *w, char *dst, const char *src, size_t r
     }
 }
 
-/* A matrix to be turned: a line of src from each of its rows at a time, in a buffer. */
+/* A matrix to be turned: a line of src from each of its rows at a time, in a buffer.
+ * Rows of dst that are short and lie end to end are joined to one. */
 static void cast_turned(const struct walk *w, char *dst, const char *src, size_t rows,
                         size_t columns, bool stream)
 {
-    const size_t size = w->src_size, high = LINE / size, wide = STAGE / LINE;
+    const size_t each = per_column(w->path), size = w->src_size / each;
+    const size_t elements = columns * each, high = LINE / size;
+    const size_t wide = least(STAGE / LINE, elements);
+    const ptrdiff_t step = w->column.src / (ptrdiff_t)each;
+    const ptrdiff_t width = (ptrdiff_t)(wide * size);
+    const bool joined = wide == elements && end_to_end(w, rows, columns);
     taper_transpose_fn *const transpose = w->kernels->transpose[log2_of(size)];
     _Alignas(LINE) char turned[STAGE];
 
     /* Rows of the buffer are short, but may be whole lines. */
-    stream = stream && ((uintptr_t)dst | (uintptr_t)w->row.dst) % LINE == 0;
-    for (size_t j = 0; j < columns; j += wide)
+    const uintptr_t ends = w->back ? (uintptr_t)src | (uintptr_t)step
+                                   : (uintptr_t)dst | (uintptr_t)w->row.dst;
+    stream = stream && ends % LINE == 0;
+    for (size_t j = 0; j < elements; j += wide)
         for (size_t i = 0; i < rows; i += high) {
-            const size_t m = least(high, rows - i), n = least(wide, columns - j);
+            const size_t m = least(high, rows - i), n = least(wide, elements - j);
+            char *const s = (char *)src + i * size + (ptrdiff_t)j * step;
             char *const d =
-                dst + (ptrdiff_t)i * w->row.dst + (ptrdiff_t)(j * w->dst_size);
-            transpose(turned, (ptrdiff_t)(wide * size),
-                      src + i * size + (ptrdiff_t)j * w->column.src, w->column.src, m,
-                      n, false);
-            for (size_t k = 0; k < m; k++)
-                taper_follow(w->path, d + (ptrdiff_t)k * w->row.dst,
-                             turned + k * wide * size, n, stream);
+                dst + (ptrdiff_t)i * w->row.dst + (ptrdiff_t)(j / each * w->dst_size);
+            if (!w->back)
+                transpose(turned, width, s, step, m, n, false);
+            for (size_t k = 0; k < m; k += joined ? m : 1) {
+                char *const row = d + (ptrdiff_t)k * w->row.dst;
+                char *const whole = turned + (ptrdiff_t)k * width;
+                taper_follow(w->path, w->back ? whole : row, w->back ? row : whole,
+                             joined ? m * n : n, stream && !w->back);
+            }
+            if (w->back)
+                transpose(s, step, turned, width, n, m, stream);
         }
 }
 
@@ -389,6 +410,12 @@ void taper_walk_cast(struct taper_layout *layout, const struct taper_path *path)
     }
 }
 
+/* Bytes of the elements that are not packed. */
+static size_t whole_size(const struct taper_path *path)
+{
+    return (path->dst_bits < 8 ? path->src_bits : path->dst_bits) / 8;
+}
+
 /* The packed array gives the order, since its elements have no addresses. */
 struct packed_walk {
     struct taper_work work;
@@ -404,7 +431,7 @@ static void copy_piece(const struct packed_walk *w, char *piece, size_t begin,
 {
     const struct taper_layout *const layout = w->layout;
     const struct taper_dim column = layout->dim[layout->rank - 1];
-    const size_t size = (w->to_packed ? w->path->src_bits : w->path->dst_bits) / 8;
+    const size_t size = whole_size(w->path);
 
     for (size_t i = begin; i < end;) {
         const size_t j = i % column.n;
@@ -443,7 +470,34 @@ static void do_packed(const struct taper_work *work, size_t begin, size_t end,
     }
 }
 
-void taper_walk_packed(const struct taper_layout *layout, size_t count, char *packed,
+/* By tiles, if rows are whole bytes, which are the columns then. */
+static bool turn_packed(struct taper_layout *layout, char *packed,
+                        const struct taper_path *path)
+{
+    const size_t each = per_column(path), size = whole_size(path);
+    struct taper_dim *const column = &layout->dim[layout->rank - 1];
+    struct walk w = {
+        .block = cast_turned,
+        .dst_size = 1,
+        .src_size = each * size,
+        .kernels = taper_active(),
+        .path = path,
+        .back = path->src_bits < 8,
+    };
+    if (column->n % each != 0 || column->src == (ptrdiff_t)size ||
+        !find_turn(layout, size))
+        return false;
+    layout->dst = packed;
+    for (int k = 0; k < layout->rank - 1; k++)
+        layout->dim[k].dst /= (ptrdiff_t)each;
+    column->n /= each;
+    column->src *= (ptrdiff_t)each;
+    set_plane(&w, layout);
+    walk(&w, TURNED, TURNED_COLUMNS / each);
+    return true;
+}
+
+void taper_walk_packed(struct taper_layout *layout, size_t count, char *packed,
                        char *other, const struct taper_path *path)
 {
     const struct packed_walk w = {
@@ -455,5 +509,6 @@ void taper_walk_packed(const struct taper_layout *layout, size_t count, char *pa
         .path = path,
         .to_packed = path->dst_bits < 8,
     };
-    taper_run(&w.work);
+    if (!turn_packed(layout, packed, path))
+        taper_run(&w.work);
 }

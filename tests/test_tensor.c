@@ -1354,6 +1354,172 @@ static void test_cast_packed(void **state)
     assert_memory_equal(dst, want, 8);
 }
 
+/* A shape, the order of its dimensions in memory, outermost first, of what is not
+ * packed, and the dimensions, as bits, that are reversed or broadcast there. */
+struct turned {
+    int32_t rank;
+    int64_t shape[4];
+    int order[4];
+    unsigned reversed, broadcast;
+    int64_t gap; /* elements behind each run of the innermost dimension */
+};
+
+enum { TURNED_MOST = 160000, POOL = 251, EDGE = 64 };
+static _Alignas(64) unsigned char whole[8 * TURNED_MOST + 3 * EDGE];
+static _Alignas(64) unsigned char packed[TURNED_MOST / 2 + 2 * EDGE];
+static unsigned char wanted[sizeof whole];
+static int64_t place[TURNED_MOST]; /* of the elements, in what is not packed */
+
+/* Sets `strides`, `place`, the number of elements and how many they span; returns where
+ * the one of index 0 is. */
+static int64_t lay_out(const struct turned *t, int64_t *strides, size_t *n,
+                       size_t *span)
+{
+    int64_t next = 1, first = 0;
+    *n = 1;
+    for (int i = t->rank - 1; i >= 0; i--) {
+        const int k = t->order[i];
+        const bool reversed = t->reversed >> k & 1, broadcast = t->broadcast >> k & 1;
+        strides[k] = broadcast ? 0 : reversed ? -next : next;
+        first += reversed ? next * (t->shape[k] - 1) : 0;
+        next = broadcast ? next : next * t->shape[k] + (i == t->rank - 1 ? t->gap : 0);
+        *n *= (size_t)t->shape[k];
+    }
+    *span = (size_t)next;
+    assert_true(*span <= TURNED_MOST && *n <= TURNED_MOST);
+    for (size_t i = 0; i < *n; i++) {
+        size_t index = i;
+        place[i] = first;
+        for (int k = t->rank - 1; k >= 0; k--) {
+            place[i] += (int64_t)(index % (size_t)t->shape[k]) * strides[k];
+            index /= (size_t)t->shape[k];
+        }
+    }
+    return first;
+}
+
+/* The call with every instruction set, and threads and streaming stores or not. */
+static void check_calls(taper_tensor dst, taper_tensor src, unsigned char *room,
+                        size_t bytes)
+{
+    for (size_t isa = 0; taper_isa_name(isa) != NULL; isa++) {
+        assert_int_equal(taper_use_isa(taper_isa_name(isa)), TAPER_OK);
+        for (int way = 0; way < 4; way++) {
+            assert_int_equal(taper_set_max_threads(way % 2 == 0 ? 1 : 3), TAPER_OK);
+            assert_int_equal(
+                taper_set_threshold_bytes(TAPER_STREAM_BYTES, way < 2 ? SIZE_MAX : 1),
+                TAPER_OK);
+            memset(room, 0xa5, bytes);
+            assert_int_equal(cast(dst, src), TAPER_OK);
+            for (size_t i = 0; memcmp(room, wanted, bytes) != 0; i++)
+                if (room[i] != wanted[i])
+                    fail_msg("%s, way %d, %s to %s, %d dimensions from %d x %d on: "
+                             "byte %zu is %02x instead of %02x",
+                             taper_isa(), way, taper_dtype_name(src.type),
+                             taper_dtype_name(dst.type), (int)dst.rank,
+                             (int)dst.shape[0], (int)dst.shape[1], i, room[i],
+                             wanted[i]);
+        }
+    }
+}
+
+/* Between `type` with this layout, `shift` elements from a cache line on, and f4e2m1.
+ */
+static void check_turned(const struct turned *t, taper_dtype type, size_t shift)
+{
+    static const taper_cast_options options = {TAPER_SATURATE, TAPER_ROUND_UP};
+    const unsigned bits = oracle_bits(type);
+    int64_t strides[4];
+    size_t n, span;
+    uint64_t seed = 14, pool[POOL], narrow[POOL], wide[16];
+    const int64_t first = lay_out(t, strides, &n, &span);
+    unsigned char *const base = whole + EDGE + shift * bits / 8;
+    const taper_tensor other =
+        tensor(base + first * bits / 8, type, t->rank, t->shape, strides);
+    const taper_tensor four =
+        tensor(packed + EDGE, TAPER_F4E2M1, t->rank, t->shape, NULL);
+
+    for (size_t i = 0; i < POOL; i++) {
+        pool[i] = random_element(type, &seed);
+        narrow[i] = oracle_cast(TAPER_F4E2M1, type, pool[i], options);
+    }
+    for (size_t i = 0; i < 16; i++)
+        wide[i] = oracle_cast(type, TAPER_F4E2M1, i, options);
+
+    memset(wanted, 0xa5, sizeof wanted);
+    wanted[EDGE + n / 2] = n % 2 == 0 ? 0xa5 : 0;
+    for (size_t i = 0; i < n; i++) {
+        set_element(base, bits, (size_t)place[i], pool[place[i] % POOL]);
+        set_element(wanted + EDGE, 4, i, narrow[place[i] % POOL]);
+    }
+    check_calls(four, other, packed, (n + 1) / 2 + 2 * EDGE);
+    if (t->broadcast != 0)
+        return;
+
+    memset(wanted, 0xa5, sizeof wanted);
+    for (size_t i = 0; i < n; i++) {
+        const size_t code = i % POOL % 16;
+        set_element(packed + EDGE, 4, i, code);
+        set_element(wanted + (base - whole), bits, (size_t)place[i], wide[code]);
+    }
+    check_calls(other, four, whole, (shift + span) * bits / 8 + 2 * EDGE);
+}
+
+/* Matrices of packed elements that are turned: rows that are whole bytes and others,
+ * sizes around those of tiles, blocks and the buffer between. */
+static void test_turned_packed(void **state)
+{
+    static const taper_dtype types[] = {TAPER_F32, TAPER_F16, TAPER_F8E5M2, TAPER_F64};
+    static const int64_t rows[] = {3, 4, 5, 15, 16, 17, 64, 65, 130};
+    static const int64_t columns[] = {2,   3,   4,   7,   8,    126, 127,
+                                      128, 129, 130, 258, 1022, 1026};
+    static const struct turned others[] = {
+        {2, {70, 130}, {1, 0}, 0, 0, 3},
+        {2, {64, 128}, {1, 0}, 0, 0, 64},
+        {2, {70, 130}, {1, 0}, 1, 0, 0},
+        {2, {70, 130}, {1, 0}, 2, 0, 0},
+        {2, {70, 131}, {1, 0}, 2, 0, 1},
+        {2, {6, 20000}, {1, 0}, 0, 2, 0},
+        {2, {20000, 6}, {1, 0}, 0, 1, 0},
+        {2, {70, 130}, {0, 1}, 0, 0, 5},
+        {3, {7, 65, 66}, {0, 2, 1}, 0, 0, 0},
+        {3, {7, 65, 66}, {2, 1, 0}, 0, 0, 0},
+        {3, {66, 7, 64}, {1, 2, 0}, 0, 0, 0},
+        {3, {5, 67, 65}, {2, 0, 1}, 0, 0, 0},
+        {3, {5, 66, 65}, {0, 2, 1}, 0, 0, 2},
+        {3, {7, 65, 66}, {0, 2, 1}, 1, 0, 0},
+        {3, {7, 65, 66}, {0, 2, 1}, 5, 0, 0},
+        {3, {7, 65, 66}, {0, 2, 1}, 0, 1, 0},
+        {3, {65, 7, 66}, {2, 1, 0}, 0, 2, 0},
+        {4, {2, 3, 40, 34}, {0, 3, 2, 1}, 0, 0, 0},
+        {4, {2, 16, 9, 64}, {1, 3, 0, 2}, 0, 0, 0},
+        {4, {2, 16, 9, 63}, {1, 3, 0, 2}, 0, 0, 0},
+        {4, {3, 17, 18, 8}, {0, 3, 1, 2}, 8, 0, 1},
+        {4, {3, 17, 18, 8}, {3, 1, 2, 0}, 6, 0, 0},
+        {4, {3, 17, 18, 8}, {0, 3, 1, 2}, 0, 2, 0},
+    };
+    enum { SIDES = sizeof rows / sizeof *rows * (sizeof columns / sizeof *columns) };
+    (void)state;
+    assert_int_equal(taper_set_threshold_bytes(TAPER_PARALLEL_BYTES, 1), TAPER_OK);
+    for (size_t k = 0; k < 4; k++) {
+        for (size_t i = 0; i < SIDES; i++) {
+            const struct turned matrix = {
+                .rank = 2,
+                .shape = {rows[i % (sizeof rows / sizeof *rows)],
+                          columns[i / (sizeof rows / sizeof *rows)]},
+                .order = {1, 0},
+            };
+            check_turned(&matrix, types[k], i % 2);
+        }
+        for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+            check_turned(&others[i], types[k], i % 3);
+    }
+    assert_int_equal(taper_use_isa(NULL), TAPER_OK);
+    assert_int_equal(taper_set_max_threads(0), TAPER_OK);
+    assert_int_equal(taper_set_threshold_bytes(TAPER_PARALLEL_BYTES, 0), TAPER_OK);
+    assert_int_equal(taper_set_threshold_bytes(TAPER_STREAM_BYTES, 0), TAPER_OK);
+}
+
 /* Packed elements are moved through whole bytes, whatever the rank is. */
 static void test_packed(void **state)
 {
@@ -1432,6 +1598,7 @@ int main(void)
         cmocka_unit_test(test_cast_packed),    cmocka_unit_test(test_packed),
         cmocka_unit_test(test_cast_options),   cmocka_unit_test(test_too_hard),
         cmocka_unit_test(test_turned),         cmocka_unit_test(test_streamed_rows),
+        cmocka_unit_test(test_turned_packed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
