@@ -180,6 +180,8 @@ static int parse_options(int argc, char **argv, struct options *o, regex_t *matc
         return cli_usage(argv[0], "--to is missing: which dtype?");
     o->in = argv[optind];
     o->out = argv[optind + 1];
+    if (o->in[0] == '\0')
+        return cli_usage(argv[0], "the name of the input is empty: give one");
 
     int code = CLI_OK;
     if (match_text != NULL) {

@@ -12,8 +12,31 @@
 
 #include "cli.h"
 
-/* Opens the folder that holds `path` and finds the last part of the path. */
-static bool split(struct output *o)
+static const char *kind_name(const struct output *o)
+{
+    return o->is_folder ? "folder" : "file";
+}
+
+static bool open_parent(struct output *o, const char *parent)
+{
+    o->parent = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (o->parent < 0 && errno == ENOENT)
+        cli_error("%s: there is no folder %s: make it first, or choose another name",
+                  o->path, parent);
+    else if (o->parent < 0)
+        cli_error("%s: the folder %s cannot be opened: %s", o->path, parent,
+                  strerror(errno));
+    else if (faccessat(o->parent, ".", W_OK | X_OK, AT_EACCESS) != 0)
+        cli_error("%s: the folder %s cannot be written to: %s", o->path, parent,
+                  strerror(errno));
+    else
+        return true;
+    return false;
+}
+
+/* Opens the folder that holds `path` and finds the last part of the path. Returns an
+ * exit code. */
+static int split(struct output *o)
 {
     char *const folder = cli_copy(o->path);
     size_t length = strlen(folder);
@@ -25,12 +48,16 @@ static bool split(struct output *o)
     if (slash != NULL)
         slash[slash == folder] = '\0';
 
-    o->parent = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (o->parent < 0)
-        cli_error("%s: the folder %s cannot be opened: %s", o->path, parent,
-                  strerror(errno));
+    int code = CLI_OK;
+    if (o->name[0] == '\0' || strcmp(o->name, ".") == 0 || strcmp(o->name, "..") == 0) {
+        cli_error("%s: ends without a name: add the one that the %s is to have",
+                  o->path, kind_name(o));
+        code = CLI_USAGE;
+    } else if (!open_parent(o, parent)) {
+        code = CLI_FAILED;
+    }
     free(folder);
-    return o->parent >= 0;
+    return code;
 }
 
 /* Whether the folder is one whose loss was meant by --force: a checkpoint, or empty,
@@ -76,11 +103,13 @@ int output_check(struct output *o, const char *path, bool is_folder, bool replac
         return CLI_USAGE;
     }
     if (!is_folder && cli_ends_with(path, "/")) {
-        cli_error("%s: is the name of a folder, and the output is a file", path);
+        cli_error("%s: is the name of a folder, and the output is a file: add its name",
+                  path);
         return CLI_USAGE;
     }
-    if (!split(o))
-        return CLI_FAILED;
+    const int code = split(o);
+    if (code != CLI_OK)
+        return code;
 
     struct stat stat;
     if (fstatat(o->parent, o->name, &stat, AT_SYMLINK_NOFOLLOW) != 0) {
@@ -89,14 +118,17 @@ int output_check(struct output *o, const char *path, bool is_folder, bool replac
         cli_error("%s: %s", path, strerror(errno));
         return CLI_FAILED;
     }
-    const char *const kind = is_folder ? "folder" : "file";
     if (S_ISLNK(stat.st_mode)) {
-        cli_error("%s: is a symbolic link: name the %s itself", path, kind);
+        cli_error("%s: is a symbolic link: name the %s itself", path, kind_name(o));
+        return CLI_USAGE;
+    }
+    if (!is_folder && S_ISDIR(stat.st_mode)) {
+        cli_error("%s: is a folder, and the output is a file: add its name", path);
         return CLI_USAGE;
     }
     if (is_folder ? !S_ISDIR(stat.st_mode) : !S_ISREG(stat.st_mode)) {
         cli_error("%s: exists and is no %s, as the output is: choose another name",
-                  path, kind);
+                  path, kind_name(o));
         return CLI_USAGE;
     }
     if (!replace) {

@@ -210,12 +210,12 @@ def test_json_that_cannot_be(taper, tmp_path):
     link.symlink_to(pipe)
     os.mkfifo(pipe)
     folder.mkdir()
-    no_file = "exists and is no file, as the output is: choose another name"
     faults = {
         link: "is a symbolic link: name the file itself",
-        pipe: no_file,
-        folder: no_file,
-        f"{folder}/": "is the name of a folder, and the output is a file",
+        pipe: "exists and is no file, as the output is: choose another name",
+        folder: "is a folder, and the output is a file: add its name",
+        f"{folder}/": "is the name of a folder, and the output is a file: add its name",
+        f"{folder}/.": "ends without a name: add the one that the file is to have",
     }
     for path, fault in faults.items():
         for force in ([], ["--force"]):
@@ -227,7 +227,7 @@ def test_json_that_cannot_be(taper, tmp_path):
 def test_json_cannot_be_written(taper, tmp_path):
     path = tmp_path / "none" / "run.json"
     done = taper("bench", "--op", "fill", "--size", "4K", "--json", path, code=3)
-    assert f"{path}: the folder {path.parent} cannot be opened: No such file" in done.stderr
+    assert f"{path}: there is no folder {path.parent}: make it first" in done.stderr
     assert done.stdout == ""
 
 

@@ -105,15 +105,48 @@ def test_dry_run_and_quiet(taper, model, tmp_path):
     assert total[1:4] == ["10", "82", "68"]
 
 
-def test_names_of_no_file(taper, model, tmp_path):
-    done = taper("convert", model, "", "--to", "bf16", code=2)
-    assert done.stderr == "taper: the name of the output is empty: give one\n"
-    folder = f"{tmp_path}/out/"
-    done = taper("convert", model, folder, "--to", "bf16", code=2)
+def test_names_of_no_file(taper, model, folder, tmp_path):
+    """Refused before the work, so that a --dry-run finds them too."""
+    none = "taper: the name of the {} is empty: give one\n"
+    file = "taper: {}: is the name of a folder, and the output is a file: add its name\n"
+    nameless = "taper: {}: ends without a name: add the one that the {} is to have\n"
+    for more in ([], ["--dry-run"], ["--force"]):
+
+        def refusal(src, out, code=2):
+            return taper("convert", src, out, "--to", "bf16", *more, code=code).stderr
+
+        assert refusal("", tmp_path / "out").startswith(none.format("input"))
+        for src in (model, folder):
+            assert refusal(src, "") == none.format("output")
+            parent = tmp_path / "no"
+            assert refusal(src, parent / "out", code=3) == (
+                f"taper: {parent}/out: there is no folder {parent}: "
+                "make it first, or choose another name\n"
+            )
+        assert refusal(model, f"{tmp_path}/out/") == file.format(f"{tmp_path}/out/")
+        for name in (".", "..", f"{tmp_path}/.", f"{folder}/.."):
+            assert refusal(model, name) == nameless.format(name, "file")
+        for name in (".", "..", "/", "//", f"{tmp_path}/.", f"{folder}/..//", "./"):
+            assert refusal(folder, name) == nameless.format(name, "folder")
+    assert sorted(tmp_path.iterdir()) == [model, folder]
+
+
+@pytest.mark.parametrize("name", ["...", ".a", "..a", "a."])
+def test_names_with_points(taper, model, tmp_path, name):
+    taper("convert", model, tmp_path / name, "--to", "bf16", "-q")
+    assert sorted(tmp_path.iterdir()) == sorted([model, tmp_path / name])
+
+
+def test_folder_that_is_not_for_writing(taper, model, tmp_path):
+    closed = tmp_path / "closed"
+    closed.mkdir(0o500)
+    if os.access(closed, os.W_OK):
+        pytest.skip("the superuser may write there")
+    out = closed / "out"
+    done = taper("convert", model, out, "--to", "bf16", "--dry-run", code=3)
     assert done.stderr == (
-        f"taper: {folder}: is the name of a folder, and the output is a file\n"
+        f"taper: {out}: the folder {closed} cannot be written to: Permission denied\n"
     )
-    assert not (tmp_path / "out").exists()
 
 
 def test_force_and_mode(taper, model, tmp_path):
@@ -141,16 +174,16 @@ def test_output_may_be_the_input(taper, model, tmp_path):
 def test_output_that_cannot_be(taper, model, tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    for out in (tmp_path, pipe):
+    faults = {
+        tmp_path: "is a folder, and the output is a file: add its name",
+        pipe: "exists and is no file, as the output is: choose another name",
+    }
+    for out, fault in faults.items():
         for force in ([], ["--force"]):
             done = taper("convert", model, out, "--to", "bf16", *force, code=2)
-            assert done.stderr == (
-                f"taper: {out}: exists and is no file, as the output is: choose another name\n"
-            )
+            assert done.stderr == f"taper: {out}: {fault}\n"
     assert pipe.is_fifo()
     pipe.unlink()
-    done = taper("convert", model, tmp_path / "no" / "out", "--to", "bf16", code=3)
-    assert "No such file or directory" in done.stderr
     done = taper("convert", tmp_path / "no", tmp_path / "out", "--to", "bf16", code=3)
     assert "No such file or directory" in done.stderr
     assert list(tmp_path.iterdir()) == [model]
