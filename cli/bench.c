@@ -569,7 +569,8 @@ static int bench(struct bench *b, struct output *output)
         cli_error("%zu of %zu rows have a spread above %.0f %%: this machine is busy "
                   "with other things, and may be faster than these figures",
                   b->apart, count, 100 * most_spread);
-    const bool good = b->json == NULL || write_json(output, context, b->rows);
+    const bool good =
+        (b->json == NULL || write_json(output, context, b->rows)) && cli_flush(b->json);
     json_decref(b->rows);
     json_decref(context);
     return good ? CLI_OK : CLI_FAILED;

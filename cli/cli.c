@@ -41,6 +41,17 @@ int cli_usage(const char *command, const char *format, ...)
     return CLI_USAGE;
 }
 
+bool cli_flush(const char *made)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return true;
+    if (made == NULL)
+        cli_error("the standard output cannot be written");
+    else
+        cli_error("%s: is complete, but the standard output cannot be written", made);
+    return false;
+}
+
 void *cli_alloc(size_t count, size_t size)
 {
     void *const memory = calloc(count, size);

@@ -26,6 +26,10 @@ __attribute__((format(printf, 1, 2))) void cli_error(const char *format, ...);
 __attribute__((format(printf, 2, 3))) int cli_usage(const char *command,
                                                     const char *format, ...);
 
+/* Sends what was printed on its way. False after saying that the standard output cannot
+ * be written, and that the file `made`, unless it is NULL, is complete all the same. */
+bool cli_flush(const char *made);
+
 /* `text` with control characters made '?', in place. Returns it. */
 char *cli_printable(char *text);
 

@@ -61,7 +61,11 @@ static const char help[] =
     "  to zero     values other than zero that became zero\n"
     "  rel error   the largest |result - value| / |value|, both without their sign, "
     "over\n"
-    "              finite values that none of the above counts; zeros are left out\n";
+    "              finite values that none of the above counts; zeros are left out\n\n"
+    "Exit codes: 0 done, 2 wrong usage, 3 a bad file or an input/output error. If OUT "
+    "is\n"
+    "complete and only the table cannot be printed, OUT stays: the code is 3, and the\n"
+    "message says so.\n";
 
 struct options {
     const char *in, *out;
@@ -442,7 +446,7 @@ static int carry_out(struct job *job, struct output *output)
             output->path, (double)job->bytes_in * 1e-9, (double)job->bytes_out * 1e-9,
             seconds, (double)job->bytes_in * 1e-9 / seconds, job->sync_seconds);
     }
-    return CLI_OK;
+    return cli_flush(output->path) ? CLI_OK : CLI_FAILED;
 }
 
 static int run(struct job *job, struct output *output)

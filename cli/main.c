@@ -59,9 +59,5 @@ static int run(int argc, char **argv)
 int main(int argc, char **argv)
 {
     const int code = run(argc, argv);
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        cli_error("cannot write the standard output");
-        return CLI_FAILED;
-    }
-    return code;
+    return code == CLI_FAILED || cli_flush(NULL) ? code : CLI_FAILED;
 }

@@ -1,5 +1,6 @@
 """The command line itself: help, versions, listings, and wrong usage."""
 
+import json
 import os
 import re
 import subprocess
@@ -101,10 +102,46 @@ def test_names_are_listed(taper, command, option, names):
             taper(command, option, spelled, "--help")  # which comes to its turn
 
 
-def test_standard_output_full(tmp_path):
+def without_output(arguments, way):
+    """Runs the program with a standard output that is full, or closed. Returns the standard
+    error, and demands the exit code of an output error."""
     with open("/dev/full", "w") as full:
-        done = subprocess.run([PROGRAM, "info"], stdout=full, stderr=subprocess.PIPE)
-    assert done.returncode == 3 and b"cannot write the standard output" in done.stderr
+        done = subprocess.run(
+            [PROGRAM, *map(str, arguments)],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            preexec_fn=(lambda: os.close(1)) if way == "closed" else None,
+        )
+    assert done.returncode == 3
+    return done.stderr
+
+
+@pytest.mark.parametrize("way", ["full", "closed"])
+def test_no_standard_output(tmp_path, way):
+    """What was written stays, and holds nothing of what was to be printed."""
+    assert without_output(["info"], way) == "taper: the standard output cannot be written\n"
+    src, out, run = (tmp_path / name for name in ("in", "out", "run"))
+    checkpoint.write(src, {"x": ("F32", [2], bytes(8))})
+    said = "taper: {}: is complete, but the standard output cannot be written\n"
+    arguments = ["convert", src, out, "--to", "f16"]
+    assert without_output(arguments, way) == said.format(out)
+    assert checkpoint.read(out)[0] == {"x": ("F16", [2], bytes(4))}
+    arguments = ["bench", "--op", "fill", "--size", "1K", "--json", run]
+    assert said.format(run) in without_output(arguments, way)
+    assert json.loads(run.read_text())["benchmarks"][0]["size"] == 1024
+
+
+def test_no_standard_stream(tmp_path):
+    """No file takes the place of one."""
+    src, out = tmp_path / "in", tmp_path / "out"
+    checkpoint.write(src, {"x": ("F32", [2], bytes(8))})
+    done = subprocess.run(
+        [PROGRAM, "convert", src, out, "--to", "f16"],
+        preexec_fn=lambda: [os.close(fd) for fd in range(3)],
+    )
+    assert done.returncode == 3
+    assert checkpoint.read(out)[0] == {"x": ("F16", [2], bytes(4))}
 
 
 @pytest.mark.parametrize(
