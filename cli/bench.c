@@ -473,23 +473,15 @@ static void add_json(struct bench *b, const struct row *row, size_t size,
     json_array_append_new(b->rows, entry);
 }
 
-/* Whole or not at all, even if a signal comes meanwhile. */
 static bool write_json(struct output *output, json_t *context, json_t *rows)
 {
-    interrupt_catch();
     json_t *const root =
         json_pack("{s:O, s:O}", "context", context, "benchmarks", rows);
-    const int fd = root == NULL ? -1 : output_open(output, NULL, 0666, 0);
-    bool good = fd >= 0;
-    if (root == NULL)
+    char *const text = json_dumps(root, JSON_INDENT(1));
+    if (text == NULL)
         cli_error("out of memory");
-    if (good && json_dumpfd(root, fd, JSON_INDENT(1)) != 0) {
-        cli_error("%s: cannot be written: %s", output->path, strerror(errno));
-        close(fd);
-        good = false;
-    } else if (good) {
-        good = output_close(output, fd) && !interrupt_came() && output_publish(output);
-    }
+    const bool good = text != NULL && output_text(output, text);
+    free(text);
     json_decref(root);
     return good;
 }

@@ -366,21 +366,6 @@ static bool plan_job(struct job *job)
 
 /* ---- the output ---- */
 
-static bool write_header(const struct member *m, int fd)
-{
-    const char *from = m->plan.header;
-    for (size_t done = 0; done < m->plan.header_bytes;) {
-        const ssize_t put =
-            pwrite(fd, from + done, m->plan.header_bytes - done, (off_t)done);
-        if (put < 0 && errno != EINTR) {
-            cli_error("%s: cannot be written: %s", m->name, strerror(errno));
-            return false;
-        }
-        done += put < 0 ? 0 : (size_t)put;
-    }
-    return true;
-}
-
 static bool write_member(struct job *job, const struct member *m, struct output *output,
                          struct progress *progress)
 {
@@ -398,7 +383,8 @@ static bool write_member(struct job *job, const struct member *m, struct output 
         .threads = job->options.threads,
         .progress = progress,
     };
-    if (!write_header(m, fd) || !pump_run(&pump)) {
+    if (!output_write(output, fd, m->plan.header, m->plan.header_bytes) ||
+        !pump_run(&pump)) {
         close(fd);
         return false;
     }

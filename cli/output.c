@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "interrupt.h"
 
 static const char *kind_name(const struct output *o)
 {
@@ -199,6 +200,19 @@ int output_open(struct output *o, const char *name, mode_t mode, off_t bytes)
     return fd;
 }
 
+bool output_write(const struct output *o, int fd, const char *text, size_t bytes)
+{
+    for (size_t done = 0; done < bytes;) {
+        const ssize_t put = pwrite(fd, text + done, bytes - done, (off_t)done);
+        if (put < 0 && errno != EINTR) {
+            cli_error("%s: cannot be written: %s", o->path, strerror(errno));
+            return false;
+        }
+        done += put < 0 ? 0 : (size_t)put;
+    }
+    return true;
+}
+
 bool output_close(struct output *o, int fd)
 {
     const bool synced = fsync(fd) == 0;
@@ -271,6 +285,19 @@ bool output_publish(struct output *o)
         return false;
     }
     return true;
+}
+
+bool output_text(struct output *o, const char *text)
+{
+    interrupt_catch();
+    const int fd = output_open(o, NULL, 0666, 0);
+    if (fd < 0)
+        return false;
+    if (!output_write(o, fd, text, strlen(text))) {
+        close(fd);
+        return false;
+    }
+    return output_close(o, fd) && !interrupt_came() && output_publish(o);
 }
 
 void output_discard(struct output *o)

@@ -3,6 +3,7 @@
 #define TAPER_OUTPUT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/types.h>
 
 struct output {
@@ -27,11 +28,18 @@ bool output_make_folder(struct output *o, mode_t mode);
  * work. */
 int output_open(struct output *o, const char *name, mode_t mode, off_t bytes);
 
+/* Writes to the beginning of `fd`. False after saying what failed. */
+bool output_write(const struct output *o, int fd, const char *text, size_t bytes);
+
 /* Has the disk confirm what was written and closes `fd`. */
 bool output_close(struct output *o, int fd);
 
 /* Gives the complete output its name. */
 bool output_publish(struct output *o);
+
+/* All of these for a file that is `text`: whole or not at all, even if a signal comes
+ * meanwhile. */
+bool output_text(struct output *o, const char *text);
 
 /* Removes what there is of the output, unless it was published, and forgets it. */
 void output_discard(struct output *o);

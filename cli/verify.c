@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "interrupt.h"
+#include "output.h"
 #include "progress.h"
 #include "safetensors.h"
 #include "sweep.h"
@@ -39,6 +41,7 @@ static const char help[] =
     "  --hashes FILE     compare what comes out with the hashes in FILE, too\n"
     "  --no-oracle       compare with the hashes only: for slow machines\n"
     "  --write-hashes FILE   write such a file if there is no difference\n"
+    "  --force           replace the FILE to write\n"
     "  --threads N       use N threads (default: one for each CPU)\n"
     "  -q                print only what fails, and no progress\n"
     "  --help            print this\n\n"
@@ -78,7 +81,7 @@ struct verify {
     int overflow, rounding;
     const char *isa; /* and NULL */
     uint64_t first, count;
-    bool ranged, hostile, no_oracle, quiet, help;
+    bool ranged, hostile, no_oracle, force, quiet, help;
     int threads;
     const char *hashes, *write_hashes;
     struct conversion conversions[MAX_CONVERSIONS];
@@ -321,28 +324,29 @@ static bool read_hashes(struct verify *v)
 }
 
 /* Writes what read_line() reads. */
-static bool write_hashes(const struct verify *v)
+static bool write_hashes(const struct verify *v, struct output *output)
 {
-    FILE *const file = fopen(v->write_hashes, "w");
-    char text[NAME_SIZE];
-    if (file == NULL) {
-        cli_error("%s: cannot be written: %s", v->write_hashes, strerror(errno));
-        return false;
+    char *text = NULL, name[NAME_SIZE];
+    size_t bytes;
+    FILE *const file = open_memstream(&text, &bytes);
+    bool good = file != NULL;
+    if (good) {
+        fprintf(file, "# What `taper verify` gets on every machine; written by\n"
+                      "# `taper verify --write-hashes`. sweep.h tells what is hashed.\n"
+                      "# OP FROM TO OPTIONS INPUTS HASH\n");
+        for (size_t i = 0; i < v->conversion_count; i++)
+            if (v->conversions[i].chosen)
+                fprintf(file, "%s %" PRIu64 " %016" PRIx64 "\n",
+                        name_text(v->conversions + i, name), v->conversions[i].inputs,
+                        v->conversions[i].hash);
+        const bool failed = ferror(file);
+        good = fclose(file) == 0 && !failed;
     }
-    fprintf(file, "# What `taper verify` gets on every machine; written by\n"
-                  "# `taper verify --write-hashes`. sweep.h tells what is hashed.\n"
-                  "# OP FROM TO OPTIONS INPUTS HASH\n");
-    for (size_t i = 0; i < v->conversion_count; i++)
-        if (v->conversions[i].chosen)
-            fprintf(file, "%s %" PRIu64 " %016" PRIx64 "\n",
-                    name_text(v->conversions + i, text), v->conversions[i].inputs,
-                    v->conversions[i].hash);
-    const bool failed = ferror(file);
-    if (fclose(file) != 0 || failed) {
-        cli_error("%s: cannot be written", v->write_hashes);
-        return false;
-    }
-    return true;
+    if (!good)
+        cli_error("out of memory");
+    good = good && output_text(output, text);
+    free(text);
+    return good;
 }
 
 /* ---- sweeps ---- */
@@ -480,8 +484,13 @@ static uint64_t total_bytes(const struct verify *v)
     return sweeps * isas * v->count * 4;
 }
 
-static int verify(struct verify *v)
+static int verify(struct verify *v, struct output *output)
 {
+    if (v->write_hashes != NULL) {
+        const int code = output_check(output, v->write_hashes, false, v->force);
+        if (code != CLI_OK)
+            return code;
+    }
     if (v->hashes != NULL && !read_hashes(v))
         return CLI_FAILED;
     if (taper_set_max_threads(1) != TAPER_OK) { /* the sweeps have threads */
@@ -506,7 +515,9 @@ static int verify(struct verify *v)
         printf("%s: %lu of %lu lines checked\n", v->hashes, v->lines_checked, v->lines);
     if (v->failures != 0)
         return CLI_DIFFERS;
-    return v->write_hashes == NULL || write_hashes(v) ? CLI_OK : CLI_FAILED;
+    if (v->write_hashes != NULL && !write_hashes(v, output))
+        return CLI_FAILED;
+    return cli_flush(v->write_hashes) ? CLI_OK : CLI_FAILED;
 }
 
 /* ---- command line ---- */
@@ -558,6 +569,7 @@ enum {
     HASHES,
     NO_ORACLE,
     WRITE_HASHES,
+    FORCE,
     THREADS
 };
 
@@ -573,6 +585,7 @@ static const struct option option_table[] = {
     {"hashes", required_argument, NULL, HASHES},
     {"no-oracle", no_argument, NULL, NO_ORACLE},
     {"write-hashes", required_argument, NULL, WRITE_HASHES},
+    {"force", no_argument, NULL, FORCE},
     {"threads", required_argument, NULL, THREADS},
     {"help", no_argument, NULL, 'h'},
     {0},
@@ -650,6 +663,9 @@ static int parse_options(int argc, char **argv, struct verify *v)
         case NO_ORACLE:
             v->no_oracle = true;
             break;
+        case FORCE:
+            v->force = true;
+            break;
         case '?': /* getopt_long() has said what is wrong */
             return cli_usage(argv[0], "wrong option");
         default:
@@ -665,6 +681,8 @@ static int parse_options(int argc, char **argv, struct verify *v)
                          "hashes are of all patterns: not with --from, --count");
     if (v->no_oracle && v->hashes == NULL)
         return cli_usage(argv[0], "--no-oracle needs --hashes");
+    if (v->force && v->write_hashes == NULL)
+        return cli_usage(argv[0], "--force is for --write-hashes");
     if (v->count == 0)
         v->count = patterns - v->first;
     if (v->count > patterns - v->first)
@@ -678,14 +696,19 @@ static int parse_options(int argc, char **argv, struct verify *v)
 int cli_verify(int argc, char **argv)
 {
     struct verify *const v = cli_alloc(1, sizeof *v);
+    struct output output = {.parent = -1, .folder = -1};
     const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
     v->op = v->overflow = v->rounding = BOTH;
     v->threads = cpus < 1 ? 1 : cpus > 256 ? 256 : (int)cpus;
     int code = parse_options(argc, argv, v);
-    if (v->help)
+    if (v->help) {
         fputs(help, stdout);
-    else if (code == CLI_OK)
-        code = verify(v);
+    } else if (code == CLI_OK) {
+        code = verify(v, &output);
+        output_discard(&output);
+    }
     free(v);
+    if (interrupt_came())
+        interrupt_die();
     return code;
 }

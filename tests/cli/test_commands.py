@@ -121,7 +121,7 @@ def without_output(arguments, way):
 def test_no_standard_output(tmp_path, way):
     """What was written stays, and holds nothing of what was to be printed."""
     assert without_output(["info"], way) == "taper: the standard output cannot be written\n"
-    src, out, run = (tmp_path / name for name in ("in", "out", "run"))
+    src, out, run, new = (tmp_path / name for name in ("in", "out", "run", "new"))
     checkpoint.write(src, {"x": ("F32", [2], bytes(8))})
     said = "taper: {}: is complete, but the standard output cannot be written\n"
     arguments = ["convert", src, out, "--to", "f16"]
@@ -130,6 +130,9 @@ def test_no_standard_output(tmp_path, way):
     arguments = ["bench", "--op", "fill", "--size", "1K", "--json", run]
     assert said.format(run) in without_output(arguments, way)
     assert json.loads(run.read_text())["benchmarks"][0]["size"] == 1024
+    arguments = ["verify", "--op", "widen", "--to", "f4", "--write-hashes", new]
+    assert without_output(arguments, way) == said.format(new)
+    assert new.read_text().startswith("# What ") and new.read_text().count("\n") == 4
 
 
 def test_no_standard_stream(tmp_path):

@@ -1,6 +1,8 @@
 """taper verify: what it tries, what it prints, and that it notices what is wrong."""
 
+import os
 import re
+import resource
 from pathlib import Path
 
 import pytest
@@ -115,6 +117,55 @@ def test_written_hashes(taper, tmp_path):
     assert new == stored
 
 
+def test_written_hashes_replace_a_file(taper, tmp_path):
+    """Only with --force, and only if there is no difference."""
+    path = tmp_path / "new.txt"
+    path.write_text("mine")
+    short = ("verify", "--op", "widen", "--to", "f4", "--write-hashes", path)
+    done = taper(*short, code=2)
+    assert done.stderr == f"taper: {path}: exists; --force replaces it\n" and done.stdout == ""
+    wrong = tmp_path / "wrong.txt"
+    wrong.write_text("widen float4e2m1 float - 256 0123\n")
+    taper(*short, "--force", "--hashes", wrong, code=1)
+    assert path.read_text() == "mine"
+    taper(*short, "--force")
+    assert path.read_text().splitlines()[-1] in HASHES.read_text().splitlines()
+    assert sorted(tmp_path.iterdir()) == [path, wrong]
+
+
+def test_written_hashes_that_cannot_be(taper, tmp_path):
+    """Said before the work: a link is not followed, and neither it nor a pipe is replaced."""
+    link, pipe, target = (tmp_path / name for name in ("link", "pipe", "target"))
+    link.symlink_to(target)
+    os.mkfifo(pipe)
+    target.write_text("mine")
+    faults = {
+        "": (2, "the name of the output is empty: give one"),
+        link: (2, f"{link}: is a symbolic link: name the file itself"),
+        pipe: (2, f"{pipe}: exists and is no file, as the output is: choose another name"),
+        f"{tmp_path}/.": (2, f"{tmp_path}/.: ends without a name: add the one that the file is to"),
+        tmp_path / "none" / "new": (3, f"{tmp_path}/none/new: there is no folder {tmp_path}/none"),
+    }
+    for path, (code, fault) in faults.items():
+        for force in ([], ["--force"]):
+            done = taper("verify", "--op", "widen", "--write-hashes", path, *force, code=code)
+            assert done.stderr.startswith(f"taper: {fault}") and done.stdout == ""
+    assert link.readlink() == target and pipe.is_fifo() and target.read_text() == "mine"
+
+
+def test_written_hashes_without_room(taper, tmp_path):
+    """What is there stays."""
+    path = tmp_path / "new.txt"
+    path.write_text("mine")
+    done = taper(
+        *("verify", "--op", "widen", "--to", "f4", "--write-hashes", path, "--force"),
+        code=3,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)),
+    )
+    assert done.stderr == f"taper: {path}: cannot be written: File too large\n"
+    assert path.read_text() == "mine" and list(tmp_path.iterdir()) == [path]
+
+
 @pytest.mark.parametrize("more", [(), ("--no-oracle",), ("-q",)])
 def test_wrong_hash(taper, tmp_path, isas, more):
     """The conversion is named, the others are fine, and nothing is written."""
@@ -169,9 +220,6 @@ def test_file_with_a_line_twice(taper, tmp_path):
 def test_no_file(taper, tmp_path):
     done = taper("verify", "--hashes", tmp_path / "none", code=3)
     assert "none: cannot be opened: No such file" in done.stderr
-    new = tmp_path / "none" / "new"
-    done = taper("verify", "--op", "widen", "--to", "f4", "--write-hashes", new, code=3)
-    assert "new: cannot be written: No such file" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -196,6 +244,7 @@ def test_no_file(taper, tmp_path):
         (["--count", "5", "--hashes", "f"], "not with --from, --count"),
         (["--from", "5", "--write-hashes", "f"], "not with --from, --count"),
         (["--op", "narrow", "--to", "f64"], "leave no cast"),
+        (["--force"], "--force is for --write-hashes"),
         (["--nonsense"], "unrecognized option '--nonsense'"),
         (["--op"], "requires an argument"),
     ],
