@@ -35,7 +35,10 @@ static const char help[] =
     "OMP_PROC_BIND=true in\n"
     "                   the environment keeps each on a core of its own\n"
     "  --json FILE      also write the figures to FILE, in the form of Google "
-    "Benchmark\n"
+    "Benchmark:\n"
+    "                   those of each tenth of the rounds of a row, as its "
+    "repetitions,\n"
+    "                   and those of all, which the table has\n"
     "  --force          replace FILE\n"
     "  --help           print this\n\n"
     "With --to or --from and no --op, that is all that is measured. The columns:\n\n"
@@ -94,12 +97,12 @@ static void measure_rows(struct bench *b, enum op op, taper_dtype type, size_t s
             row.threads = (int)b->threads.values[t];
             bench_must(taper_use_isa(row.isa));
             bench_must(taper_set_max_threads(row.threads));
-            const struct result result = bench_measure(b, &row);
+            const struct figures figures = bench_measure(b, &row);
             progress_clear(&b->progress);
-            bench_print_row(&row, size, &result);
-            bench_add_json(b, &row, size, &result);
-            b->apart += result.spread > most_spread;
-            progress_draw(&b->progress, json_array_size(b->rows));
+            bench_print_row(&row, size, &figures.all);
+            bench_add_json(b, &row, size, &figures);
+            b->apart += figures.all.spread > most_spread;
+            progress_draw(&b->progress, ++b->done);
         }
 }
 

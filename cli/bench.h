@@ -17,7 +17,7 @@
 enum op { FILL, COPY, NARROW, WIDEN, OPS };
 extern const char *const bench_op_names[OPS];
 
-enum { MAX_VALUES = 64 };
+enum { MAX_VALUES = 64, MAX_PARTS = 10 };
 
 /* What an option gave, each value once. */
 struct list {
@@ -36,7 +36,7 @@ struct bench {
     size_t src_bytes, dst_bytes;
     taper_dtype held; /* what `src` is full of; 0 for nothing */
     json_t *rows;
-    size_t apart; /* rows with more than most_spread */
+    size_t done, apart; /* rows measured, and those with more than most_spread */
     struct progress progress;
 };
 
@@ -54,6 +54,14 @@ struct result {
     size_t rounds;
 };
 
+/* What all rounds of a row gave, and what each part of them, one after the other, gave.
+ * These are repetitions for those who compare two runs: their range tells the noise,
+ * which one disturbed round alone does not set. */
+struct figures {
+    struct result all, parts[MAX_PARTS];
+    size_t count; /* of parts: MAX_PARTS, or fewer of one round each */
+};
+
 /* The row with `traffic` bytes read and written, or a few more: a threshold of the
  * library that `traffic` is, it reaches. */
 struct row bench_make_row(enum op op, taper_dtype type, size_t traffic);
@@ -67,14 +75,14 @@ void bench_make_source(struct bench *b, taper_dtype type);
 /* Ends the program, after saying why, unless the status is TAPER_OK. */
 void bench_must(taper_status status);
 
-struct result bench_measure(const struct bench *b, const struct row *row);
+struct figures bench_measure(const struct bench *b, const struct row *row);
 
 /* What the figures are of: prints it and returns it for the file. */
 json_t *bench_describe(const struct bench *b);
 
 void bench_print_row(const struct row *row, size_t size, const struct result *r);
 void bench_add_json(struct bench *b, const struct row *row, size_t size,
-                    const struct result *r);
+                    const struct figures *figures);
 
 /* Writes the file. False after saying what failed. */
 bool bench_write_json(struct output *output, json_t *context, json_t *rows);

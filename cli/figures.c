@@ -128,8 +128,24 @@ void bench_print_row(const struct row *row, size_t size, const struct result *r)
 }
 
 /* As taper_bench of bench/ names rows and counters. */
+static json_t *make_entry(const struct row *row, const char *name, size_t size,
+                          const struct result *r)
+{
+    json_t *const entry =
+        json_pack("{s:s, s:s, s:i, s:I, s:I, s:f, s:f, s:s, s:f, s:f, s:f, s:f}",
+                  "name", name, "run_name", name, "threads", row->threads, "size",
+                  (json_int_t)size, "iterations", (json_int_t)r->rounds, "real_time",
+                  r->seconds * 1e9, "cpu_time", r->seconds * 1e9, "time_unit", "ns",
+                  "bytes_per_second", (double)(row->read + row->written) / r->seconds,
+                  "items_per_second", (double)row->n / r->seconds, "spread", r->spread,
+                  row->op == FILL ? "memset" : "M", r->ratio);
+    if (r->per_cycle != 0)
+        json_object_set_new(entry, "el/cycle", json_real(r->per_cycle));
+    return entry;
+}
+
 void bench_add_json(struct bench *b, const struct row *row, size_t size,
-                    const struct result *r)
+                    const struct figures *figures)
 {
     char name[128];
     const int length =
@@ -138,16 +154,23 @@ void bench_add_json(struct bench *b, const struct row *row, size_t size,
     if (row->threads > 1)
         snprintf(name + length, sizeof name - (size_t)length, "/threads:%d",
                  row->threads);
-    json_t *const entry = json_pack(
-        "{s:s, s:s, s:s, s:i, s:I, s:I, s:f, s:f, s:s, s:f, s:f, s:f, s:f}", "name",
-        name, "run_name", name, "run_type", "iteration", "threads", row->threads,
-        "size", (json_int_t)size, "iterations", (json_int_t)r->rounds, "real_time",
-        r->seconds * 1e9, "cpu_time", r->seconds * 1e9, "time_unit", "ns",
-        "bytes_per_second", (double)(row->read + row->written) / r->seconds,
-        "items_per_second", (double)row->n / r->seconds, "spread", r->spread,
-        row->op == FILL ? "memset" : "M", r->ratio);
-    if (r->per_cycle != 0)
-        json_object_set_new(entry, "el/cycle", json_real(r->per_cycle));
+    for (size_t i = 0; i < figures->count; i++) {
+        json_t *const entry = make_entry(row, name, size, figures->parts + i);
+        json_object_set_new(entry, "run_type", json_string("iteration"));
+        json_object_set_new(entry, "repetitions",
+                            json_integer((json_int_t)figures->count));
+        json_object_set_new(entry, "repetition_index", json_integer((json_int_t)i));
+        json_array_append_new(b->rows, entry);
+    }
+    char all[160];
+    const char *const kind = b->fastest ? "fastest" : "median";
+    snprintf(all, sizeof all, "%s_%s", name, kind);
+    json_t *const entry = make_entry(row, name, size, &figures->all);
+    json_object_set_new(entry, "name", json_string(all));
+    json_object_set_new(entry, "run_type", json_string("aggregate"));
+    json_object_set_new(entry, "repetitions", json_integer((json_int_t)figures->count));
+    json_object_set_new(entry, "aggregate_name", json_string(kind));
+    json_object_set_new(entry, "aggregate_unit", json_string("time"));
     json_array_append_new(b->rows, entry);
 }
 

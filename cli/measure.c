@@ -209,10 +209,35 @@ static double quantile(double *values, size_t count, double part)
     return values[below] + (place - (double)below) * (values[above] - values[below]);
 }
 
-struct result bench_measure(const struct bench *b, const struct row *row)
+struct rounds {
+    double times[2][MAX_ROUNDS], ratios[MAX_ROUNDS], clocks[MAX_ROUNDS];
+};
+
+/* What the rounds from `first` to `end` gave; sorts them. */
+static struct result result_of(const struct bench *b, const struct row *row,
+                               struct rounds *r, size_t first, size_t end)
+{
+    double *const times = r->times[0] + first, *const rival = r->times[1] + first;
+    const size_t count = end - first;
+    const double median = quantile(times, count, 0.5);
+    const double apart = quantile(times, count, 0.75) - quantile(times, count, 0.25);
+    const double least = quantile(times, count, 0);
+    const double seconds = b->fastest ? least : median;
+    const double clock = quantile(r->clocks + first, count, 0.5);
+    return (struct result){
+        .seconds = seconds,
+        .spread = apart / median,
+        .per_cycle = clock == 0 ? 0 : (double)row->n / seconds / clock,
+        .ratio = b->fastest ? quantile(rival, count, 0) / least
+                            : quantile(r->ratios + first, count, 0.5),
+        .rounds = count,
+    };
+}
+
+struct figures bench_measure(const struct bench *b, const struct row *row)
 {
     static run_side *const sides[2] = {run_taper, run_rival};
-    double times[2][MAX_ROUNDS], ratios[MAX_ROUNDS], clocks[MAX_ROUNDS];
+    struct rounds r;
     size_t calls[2], rounds = 0;
     for (int side = 0; side < 2; side++)
         calls[side] = batch_calls(sides[side], b, row);
@@ -223,24 +248,16 @@ struct result bench_measure(const struct bench *b, const struct row *row)
             /* Each finds caches and threads as it leaves them. */
             if (row->read + row->written < cached_bytes || row->threads > 1)
                 sides[side](b, row);
-            times[side][rounds] = time_calls(sides[side], b, row, calls[side]);
+            r.times[side][rounds] = time_calls(sides[side], b, row, calls[side]);
         }
-        ratios[rounds] = times[1][rounds] / times[0][rounds];
-        clocks[rounds] = core_clock();
+        r.ratios[rounds] = r.times[1][rounds] / r.times[0][rounds];
+        r.clocks[rounds] = core_clock();
         rounds++;
     }
-    const double median = quantile(times[0], rounds, 0.5);
-    const double apart =
-        quantile(times[0], rounds, 0.75) - quantile(times[0], rounds, 0.25);
-    const double least = quantile(times[0], rounds, 0);
-    const double seconds = b->fastest ? least : median;
-    const double clock = quantile(clocks, rounds, 0.5);
-    return (struct result){
-        .seconds = seconds,
-        .spread = apart / median,
-        .per_cycle = clock == 0 ? 0 : (double)row->n / seconds / clock,
-        .ratio = b->fastest ? quantile(times[1], rounds, 0) / least
-                            : quantile(ratios, rounds, 0.5),
-        .rounds = rounds,
-    };
+    struct figures figures = {.count = rounds < MAX_PARTS ? rounds : MAX_PARTS};
+    for (size_t i = 0; i < figures.count; i++) /* before all are sorted */
+        figures.parts[i] = result_of(b, row, &r, i * rounds / figures.count,
+                                     (i + 1) * rounds / figures.count);
+    figures.all = result_of(b, row, &r, 0, rounds);
+    return figures;
 }

@@ -88,30 +88,6 @@ def test_a_run_beside_itself_is_the_same(files):
     assert "1 that cannot be told" in done.stdout  # "gone", done once
 
 
-def test_spread_is_the_range_of_one_repetition(write):
-    old = write(
-        "old.json",
-        entries("far", 1, 1000, (100,), spread=0.25),
-        entries("near", 1, 1000, (100,), spread=0.25),
-        entries("beside three", 1, 1000, (100,), spread=0.25),
-        entries("three", 1, 1000, (100, 110, 105), spread=9),
-    )
-    new = write(
-        "new.json",
-        entries("far", 1, 1000, (200,), spread=0.25),
-        entries("near", 1, 1000, (150,), spread=0.25),
-        entries("beside three", 1, 1000, (200, 210, 220)),
-        entries("three", 1, 1000, (200, 210, 220), spread=9),
-    )
-    # 10 bytes a ns from 8 to 12.5, beside 5 from 4 to 6.25, and 6.67 from 5.33 to 8.33
-    assert cells(compare(old, new).stdout) == {
-        "far": ("0.500", "0.320", "0.781", "WORSE"),
-        "near": ("0.667", "0.427", "1.042"),
-        "beside three": ("0.476", "0.364", "0.625", "WORSE"),
-        "three": ("0.500", "0.455", "0.550", "WORSE"),
-    }
-
-
 def test_of_one_repetition_nothing_can_be_told(write):
     old = write(
         "old.json", entries("one", 1, 1000, (100,)), entries("three", 1, 1000, (100,) * 3)

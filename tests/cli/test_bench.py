@@ -1,6 +1,7 @@
 """taper bench: its rows, its file and its refusals. How fast anything is depends on the
 machine, and is not tested."""
 
+import itertools
 import json
 import os
 import random
@@ -8,6 +9,7 @@ import re
 import resource
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -166,32 +168,88 @@ def test_threads(taper):
     check_spreads(done.stdout, done.stderr)
 
 
+def check_repetitions(entries, best):
+    """The repetitions of a row, and after them what all rounds gave, as `best` sums it up."""
+    *parts, entry = entries
+    assert [p["run_type"] for p in parts] == ["iteration"] * len(parts)
+    assert [p["repetition_index"] for p in parts] == list(range(len(parts)))
+    assert {p["name"] for p in parts} == {entry["run_name"]}
+    assert {e["repetitions"] for e in entries} == {len(parts)}
+    assert entry["run_type"] == "aggregate" and entry["aggregate_name"] == best
+    assert entry["name"] == f"{entry['run_name']}_{best}"
+    rounds = [p["iterations"] for p in parts]
+    assert sum(rounds) == entry["iterations"] >= 3
+    assert len(rounds) == min(10, sum(rounds)) and max(rounds) - min(rounds) <= 1
+    times = [p["real_time"] for p in parts]
+    if best == "fastest":
+        assert entry["real_time"] == min(times)
+    else:  # at least half of the rounds of some part are no faster, and of some no slower
+        assert min(times) <= entry["real_time"] <= max(times)
+
+
+def by_row(entries):
+    """The entries of each row, in the order of the file."""
+    return [list(group) for _, group in itertools.groupby(entries, lambda e: e["run_name"])]
+
+
 def test_json(taper, tmp_path, isas):
     """The file has every row of the table, and figures that agree with each other."""
     path = tmp_path / "run.json"
     done = taper("bench", "--size", "4K,1M", "--isa", isas[0], "--json", path)
     content = json.loads(path.read_text())
-    context, entries = content["context"], content["benchmarks"]
+    context, groups = content["context"], by_row(content["benchmarks"])
     assert context["executable"] == "taper bench" and context["num_cpus"] == os.cpu_count()
     assert f"taper {context['taper']}, {context['cpu']}, " in done.stdout
     assert all(cache["size"] > 0 and cache["level"] > 0 for cache in context["caches"])
-    assert len(entries) == len(rows(done)) == 36
-    for entry, row in zip(entries, rows(done), strict=True):
-        op, kind, isa, n = entry["name"].split("/")
-        assert [op, kind, isa] == row[:3] and entry["run_name"] == entry["name"]
+    assert len(groups) == len(rows(done)) == 36
+    for group, row in zip(groups, rows(done), strict=True):
+        check_repetitions(group, "median")
+        op, kind, isa, n = group[-1]["run_name"].split("/")
+        assert [op, kind, isa] == row[:3]
         asked = {"4K": 4096, "1M": 1 << 20}[row[4]]
         assert int(n) % 64 == 0  # and no more of them than it takes
         assert traffic(op, kind, int(n) - 64) < asked <= traffic(op, kind, int(n))
-        assert entry["size"] == asked
-        seconds = entry["real_time"] * 1e-9
-        speed = entry["bytes_per_second"]
-        assert speed * seconds == pytest.approx(traffic(op, kind, int(n)))
-        assert entry["items_per_second"] * seconds == pytest.approx(int(n))
-        assert speed * 1e-9 == pytest.approx(float(row[5]), abs=0.006)
-        assert entry["memset" if op == "fill" else "M"] == pytest.approx(float(row[8]), abs=0.006)
-        assert entry["threads"] == 1 and entry["iterations"] >= 3 and entry["spread"] >= 0
-        assert entry.get("el/cycle", 1) > 0
+        ratio = "memset" if op == "fill" else "M"
+        for entry in group:
+            assert entry["size"] == asked and entry["threads"] == 1
+            seconds = entry["real_time"] * 1e-9
+            assert entry["bytes_per_second"] * seconds == pytest.approx(traffic(op, kind, int(n)))
+            assert entry["items_per_second"] * seconds == pytest.approx(int(n))
+            assert entry["spread"] >= 0 and entry.get("el/cycle", 1) > 0 and entry[ratio] > 0
+        assert entry["bytes_per_second"] * 1e-9 == pytest.approx(float(row[5]), abs=0.006)
+        assert entry[ratio] == pytest.approx(float(row[8]), abs=0.006)
     assert os.listdir(tmp_path) == ["run.json"]
+
+
+def test_json_of_few_rounds(taper, tmp_path):
+    """A row too large for ten rounds has a repetition for each."""
+    path = tmp_path / "run.json"
+    taper("bench", "--op", "copy", "--size", "512M", "--isa", "scalar", "--json", path)
+    (group,) = by_row(json.loads(path.read_text())["benchmarks"])
+    check_repetitions(group, "median")
+
+
+def test_json_of_threads(taper, tmp_path):
+    """What counts is the fastest round, in each part too."""
+    if "threads of a call  2\n" not in taper("info", env={"OMP_NUM_THREADS": "2"}).stdout:
+        pytest.skip("one thread is all there is")
+    path = tmp_path / "run.json"
+    taper("bench", "--op", "copy", "--size", "4M", "--threads", "1,2", "--json", path)
+    groups = by_row(json.loads(path.read_text())["benchmarks"])
+    assert [group[0]["threads"] for group in groups] == [1, 2]
+    for group in groups:
+        check_repetitions(group, "fastest")
+
+
+def test_json_is_compared(taper, tmp_path):
+    """bench/compare has a range for every row."""
+    paths = [tmp_path / name for name in ("old.json", "new.json")]
+    for path in paths:
+        taper("bench", "--op", "narrow", "--size", "4K", "--json", path)
+    compare = Path(__file__).parents[2] / "bench" / "compare"
+    command = [sys.executable, str(compare), *map(str, paths)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.count("\nnarrow/") == 8 and "cannot" not in done.stdout
 
 
 def test_json_is_not_replaced(taper, tmp_path):
@@ -201,7 +259,7 @@ def test_json_is_not_replaced(taper, tmp_path):
     assert taper(*short, code=2).stderr == f"taper: {path}: exists; --force replaces it\n"
     assert path.read_text() == "mine"
     taper(*short, "--force")
-    assert len(json.loads(path.read_text())["benchmarks"]) == 1
+    assert len(by_row(json.loads(path.read_text())["benchmarks"])) == 1
 
 
 def test_json_that_cannot_be(taper, tmp_path):
