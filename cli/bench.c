@@ -342,8 +342,8 @@ static int parse_options(int argc, char **argv, struct bench *b)
         case FORCE:
             b->force = true;
             break;
-        case '?': /* getopt_long() has said what is wrong */
-            return cli_usage(argv[0], "wrong option");
+        case '?':
+            return cli_see_help(argv[0]);
         default: {
             given[c - OP] = true;
             const int code = parse_list(argv[0], b, c - OP, optarg);

@@ -37,6 +37,11 @@ int cli_usage(const char *command, const char *format, ...)
     va_start(values, format);
     print_error(format, values);
     va_end(values);
+    return cli_see_help(command);
+}
+
+int cli_see_help(const char *command)
+{
     fprintf(stderr, "'%s --help' tells how it is used.\n", command);
     return CLI_USAGE;
 }

@@ -26,6 +26,10 @@ __attribute__((format(printf, 1, 2))) void cli_error(const char *format, ...);
 __attribute__((format(printf, 2, 3))) int cli_usage(const char *command,
                                                     const char *format, ...);
 
+/* Says where help is, and no more: getopt_long() has said what is wrong. Returns
+ * CLI_USAGE. */
+int cli_see_help(const char *command);
+
 /* Sends what was printed on its way. False after saying that the standard output cannot
  * be written, and that the file `made`, unless it is NULL, is complete all the same. */
 bool cli_flush(const char *made);

@@ -174,14 +174,15 @@ static int parse_options(int argc, char **argv, struct options *o, regex_t *matc
         case 'q':
             o->quiet = true;
             break;
-        default: /* getopt_long() has said what is wrong */
-            return cli_usage(argv[0], "wrong option");
+        default:
+            return cli_see_help(argv[0]);
         }
     if (argc - optind != 2)
         return cli_usage(argv[0], "takes two names, IN and OUT, but got %d",
                          argc - optind);
     if (o->rules.to == NULL)
-        return cli_usage(argv[0], "--to is missing: which dtype?");
+        return cli_usage(argv[0],
+                         "--to is missing: which of " ST_NARROW_NAMES ", f32?");
     o->in = argv[optind];
     o->out = argv[optind + 1];
     if (o->in[0] == '\0')

@@ -70,7 +70,7 @@ int cli_info(int argc, char **argv)
     const struct option options[] = {{"help", no_argument, NULL, 'h'}, {0}};
     for (int o; (o = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
         if (o != 'h')
-            return cli_usage(argv[0], "unknown option");
+            return cli_see_help(argv[0]);
         fputs(help, stdout);
         return CLI_OK;
     }

@@ -344,7 +344,9 @@ bool st_open(struct st_file *file, const char *path)
         return false;
     }
     if (!S_ISREG(stat.st_mode)) {
-        st_fault(path, NULL, "is not a regular file");
+        st_fault(path, NULL, "%s",
+                 S_ISDIR(stat.st_mode) ? "is a folder: name the files in it"
+                                       : "is not a regular file");
         st_close(file);
         return false;
     }

@@ -41,7 +41,7 @@ static const char help[] =
     "  --hashes FILE     compare what comes out with the hashes in FILE, too\n"
     "  --no-oracle       compare with the hashes only: for slow machines\n"
     "  --write-hashes FILE   write such a file if there is no difference\n"
-    "  --force           replace the FILE to write\n"
+    "  --force           replace the FILE of --write-hashes\n"
     "  --threads N       use N threads (default: one for each CPU)\n"
     "  -q                print only what fails, and no progress\n"
     "  --help            print this\n\n"
@@ -54,7 +54,9 @@ static const char help[] =
     "first input that differs, of what it gave and of what it should. Every call also "
     "has\n"
     "to leave the floating-point unit as it was.\n\n"
-    "Exit codes: 0 all ok, 1 something failed, 2 wrong usage, 3 a bad file.\n";
+    "Exit codes: 0 all ok, 1 something failed, 2 wrong usage, 3 a bad file or an "
+    "output\n"
+    "error.\n";
 
 enum { OPS = 3, BOTH = -1 };
 static const char *const op_names[OPS] = {"narrow", "widen", "cast"};
@@ -666,8 +668,8 @@ static int parse_options(int argc, char **argv, struct verify *v)
         case FORCE:
             v->force = true;
             break;
-        case '?': /* getopt_long() has said what is wrong */
-            return cli_usage(argv[0], "wrong option");
+        case '?':
+            return cli_see_help(argv[0]);
         default:
             if (!parse_value(v, c, optarg))
                 return refuse(argv[0], option_table[place].name, c, optarg);
@@ -678,7 +680,7 @@ static int parse_options(int argc, char **argv, struct verify *v)
         return cli_usage(argv[0], "--hostile is not known for this CPU");
     if (v->ranged && (v->hashes != NULL || v->write_hashes != NULL))
         return cli_usage(argv[0],
-                         "hashes are of all patterns: not with --from, --count");
+                         "hashes are of all patterns: leave out --from and --count");
     if (v->no_oracle && v->hashes == NULL)
         return cli_usage(argv[0], "--no-oracle needs --hashes");
     if (v->force && v->write_hashes == NULL)

@@ -363,4 +363,5 @@ def test_interrupt(tmp_path):
 def test_wrong_usage(taper, tmp_path, arguments, fault):
     done = taper("bench", *arguments, code=2, cwd=tmp_path)
     assert fault in done.stderr and "'taper bench --help' tells how" in done.stderr
+    assert done.stderr.count("\n") == 2
     assert done.stdout == ""

@@ -77,6 +77,16 @@ def test_ls(taper, tmp_path):
     assert done.stderr == f"taper: {tmp_path}/none: cannot be opened: No such file or directory\n"
 
 
+def test_ls_of_no_file(taper, tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    done = taper("ls", tmp_path, pipe, code=3)
+    assert done.stderr == (
+        f"taper: {tmp_path}: is a folder: name the files in it\n"
+        f"taper: {pipe}: is not a regular file\n"
+    )
+
+
 NARROW = "bf16, f16, f8_e4m3, f8_e5m2, f8_e4m3fnuz, f8_e5m2fnuz, f8_e8m0, f4"
 
 
@@ -174,4 +184,5 @@ def test_no_standard_stream(tmp_path):
 def test_wrong_usage(taper, tmp_path, arguments, fault):
     done = taper(*arguments, code=2, cwd=tmp_path)
     assert fault in done.stderr and "--help' tells how" in done.stderr
+    assert done.stderr.count("\n") == 2
     assert done.stdout == "" and os.listdir(tmp_path) == []

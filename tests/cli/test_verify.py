@@ -241,8 +241,8 @@ def test_no_file(taper, tmp_path):
         (["--threads", "0"], "--threads '0'"),
         (["--threads", "two"], "--threads 'two' is not a number of threads from 1 to 256"),
         (["--no-oracle"], "--no-oracle needs --hashes"),
-        (["--count", "5", "--hashes", "f"], "not with --from, --count"),
-        (["--from", "5", "--write-hashes", "f"], "not with --from, --count"),
+        (["--count", "5", "--hashes", "f"], "leave out --from and --count"),
+        (["--from", "5", "--write-hashes", "f"], "leave out --from and --count"),
         (["--op", "narrow", "--to", "f64"], "leave no cast"),
         (["--force"], "--force is for --write-hashes"),
         (["--nonsense"], "unrecognized option '--nonsense'"),
@@ -252,4 +252,5 @@ def test_no_file(taper, tmp_path):
 def test_wrong_usage(taper, tmp_path, arguments, fault):
     done = taper("verify", *arguments, code=2, cwd=tmp_path)
     assert fault in done.stderr and "'taper verify --help' tells how" in done.stderr
+    assert done.stderr.count("\n") == 2
     assert done.stdout == ""
