@@ -121,8 +121,7 @@ void bench_make_source(struct bench *b, taper_dtype type)
     b->held = type;
 }
 
-/* ---- measuring: rounds that alternate between taper and what it is compared with ----
- */
+/* ---- measuring: rounds of taper and of its rival in turn ---- */
 
 /* Long beside a look at the clock, short beside a time slice. */
 static const double batch_seconds = 150e-6;
