@@ -27,8 +27,9 @@ static const uint64_t famous_f64[] = {
     0x380fffffe0000000, 0x380ffffff0000000, 0x3810000000000000, 0x3ff0020000001000,
     0x3ff0100000001000, 0x3ff0000010000000, 0x3ff0000030000000, 0x40effdfffffe0000,
     0x40effe0000000000, 0x47efffffe0000000, 0x47efffffefffffff, 0x47effffff0000000,
-    0x47f0000000000000, 0x7fefffffffffffff, 0x7ff0000000000000, 0x7ff0000000000001,
-    0x7ff0000020000000, 0x7ff7ffffffffffff, 0x7ff8000000000000, 0x7fffffffffffffff,
+    0x47efffffffffffff, 0x47f0000000000000, 0x7fefffffffffffff, 0x7ff0000000000000,
+    0x7ff0000000000001, 0x7ff0000020000000, 0x7ff7ffffffffffff, 0x7ff8000000000000,
+    0x7fffffffffffffff,
 };
 
 uint64_t random_element(taper_dtype type, uint64_t *seed)
