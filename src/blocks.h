@@ -4,7 +4,8 @@
 #ifndef TAPER_BLOCKS_H
 #define TAPER_BLOCKS_H
 
-#include <stdint.h>
+#include <stdbool.h>
+#include <stddef.h>
 
 #include "cast.h"
 #include "kernels.h"
@@ -13,7 +14,8 @@
 
 struct taper_walk;
 
-/* Does `rows` by `columns` elements. */
+/* Does `rows` by `columns` elements, from `src` to `dst`, or if w->back from `dst` to
+ * `src`. Columns of a packed type are its bytes. */
 typedef void taper_block_fn(const struct taper_walk *w, char *dst, const char *src,
                             size_t rows, size_t columns, bool stream);
 
@@ -47,9 +49,8 @@ void taper_copy_strided(char *dst, ptrdiff_t dst_stride, const char *src,
                         ptrdiff_t src_stride, size_t n, size_t size);
 
 enum {
-    BLOCK_BYTES = 16 << 10, /* of a block of short rows, to be worth dealing out */
+    BLOCK_BYTES = 16 << 10, /* of a block of short rows */
     ROW_PIECE = 1 << 20,    /* bytes of a piece of a long row */
-    STRIDED = 4 << 10,      /* of a piece of a row that is not contiguous */
     TURNED = 64,            /* rows of a block of a matrix to be turned */
     TURNED_COLUMNS = 1024,
     STREAMED = 4 << 10, /* bytes that are worth streaming stores */
@@ -62,6 +63,7 @@ TAPER_INLINE size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
+/* Rows of a block, so that it is worth dealing out. */
 TAPER_INLINE size_t rows_for(size_t row_bytes)
 {
     return row_bytes < BLOCK_BYTES ? BLOCK_BYTES / row_bytes : 1;

@@ -14,8 +14,8 @@ void taper_walk_copy(struct taper_layout *layout, size_t size);
 void taper_walk_cast(struct taper_layout *layout, const struct taper_path *path);
 
 /* Casts `count` elements between an array of packed ones and another tensor: with
- * `other` as `src` of `layout`, and as `dst` the index in the packed array. May reorder
- * the dimensions of `layout`. */
+ * `other` as `src` of `layout`, and as `dst` the index in the packed array. Uses
+ * `layout` up. */
 void taper_walk_packed(struct taper_layout *layout, size_t count, char *packed,
                        char *other, const struct taper_path *path);
 

@@ -1,4 +1,6 @@
 /* walk_cast.c - casts between two layouts: see walk.h. */
+#include <stdint.h>
+
 #include "blocks.h"
 #include "dispatch.h"
 #include "walk.h"
@@ -40,8 +42,9 @@ static void cast_rows(const struct taper_walk *w, char *dst, const char *src,
     }
 }
 
-/* A matrix to be turned: a line of src from each of its rows at a time, in a buffer.
- * Rows of dst that are short and lie end to end are joined to one. */
+/* A matrix to be turned: a line of src from each of its rows at a time, in a buffer;
+ * back, it is turned after the cast. Rows of dst that are short and lie end to end are
+ * joined to one. */
 static void cast_turned(const struct taper_walk *w, char *dst, const char *src,
                         size_t rows, size_t columns, bool stream)
 {

@@ -1,4 +1,5 @@
 /* walk_copy.c - copies between two layouts: see walk.h. */
+#include <stdint.h>
 #include <string.h>
 
 #include "blocks.h"
@@ -73,6 +74,8 @@ static void strided_rows(const struct taper_walk *w, char *dst, const char *src,
                            src + (ptrdiff_t)i * w->row.src, w->column.src, columns,
                            w->dst_size);
 }
+
+enum { STRIDED = 4 << 10 }; /* bytes of a piece of a row that is not contiguous */
 
 void taper_walk_copy(struct taper_layout *layout, size_t size)
 {

@@ -155,22 +155,18 @@ static long check(struct operation op, const unsigned char *input,
     return calls;
 }
 
-enum { CASTS = 10, MOVED = 6, MOST_OPERATIONS = 400 };
+enum { MOVED = 6, MOST_OPERATIONS = 400 };
 static struct operation operations[MOST_OPERATIONS];
 static int count;
 
 /* `step` is for what is not a kernel as it stands. */
 static void list_operations(size_t step)
 {
-    static const taper_dtype casts[CASTS] = {
-        TAPER_F32,        TAPER_F64,    TAPER_F16,        TAPER_BF16,   TAPER_F8E4M3FN,
-        TAPER_F8E4M3FNUZ, TAPER_F8E5M2, TAPER_F8E5M2FNUZ, TAPER_F4E2M1, TAPER_F8E8M0,
-    };
     static const taper_dtype moved[MOVED] = {TAPER_U2,  TAPER_U4,  TAPER_U8,
                                              TAPER_U16, TAPER_U32, TAPER_C64};
-    for (int to = 0; to < CASTS; to++)
-        for (int from = 0; from < CASTS; from++) {
-            const taper_dtype t = casts[to], f = casts[from];
+    for (int to = 0; to < CAST_TYPES; to++)
+        for (int from = 0; from < CAST_TYPES; from++) {
+            const taper_dtype t = cast_types[to], f = cast_types[from];
             const bool narrow = f == TAPER_F32 && t != TAPER_F64;
             const bool widen = t == TAPER_F32 && f != TAPER_F64;
             const size_t own = narrow || widen ? 1 : step;

@@ -1144,7 +1144,7 @@ static void test_large_views(void **state)
 static void test_turned(void **state)
 {
     static const size_t sides[] = {1, 5, 32, 63, 64, 67, 130};
-    enum { SIDES = sizeof sides / sizeof *sides, MOST = 130 * 136 * 16 };
+    enum { SIDES = sizeof sides / sizeof *sides, MOST = 130 * 137 * 16, PLACES = 5 };
     static unsigned char src[MOST];
     static _Alignas(64) unsigned char room[MOST + 64];
     const struct taper_kernels *table;
@@ -1153,13 +1153,16 @@ static void test_turned(void **state)
     for (size_t i = 0; i < MOST; i++)
         src[i] = (unsigned char)next_random(&seed);
     for (size_t t = 0; (table = taper_usable(t)) != NULL; t++)
-        for (size_t way = 0; way < (size_t)5 * SIDES * SIDES * 2; way++) {
+        for (size_t way = 0; way < (size_t)5 * SIDES * SIDES * 2 * PLACES; way++) {
             const size_t size = (size_t)1 << way % 5, rows = sides[way / 5 % SIDES];
             const size_t columns = sides[way / 5 / SIDES % SIDES];
-            const bool stream = way / 5 / SIDES / SIDES != 0;
+            const bool stream = way / 5 / SIDES / SIDES % 2 != 0;
+            const size_t place = way / 5 / SIDES / SIDES / 2;
             const size_t tight = (columns + 4) * size, from = (rows + 3) * size;
-            const size_t to = stream ? (tight + 63) / 64 * 64 : tight;
-            unsigned char *const dst = room + way % 3 * size;
+            /* whole lines to stream to; rows that are not; elements that are not */
+            const size_t to =
+                !stream ? tight : (tight + 63) / 64 * 64 + (place == 3 ? size : 0);
+            unsigned char *const dst = room + (place == 4 ? 1 : place % 3 * size);
             memset(room, 0xa5, sizeof room);
             table->transpose[way % 5](dst, (ptrdiff_t)to, src, (ptrdiff_t)from, rows,
                                       columns, stream);
@@ -1471,11 +1474,12 @@ static void test_turned_packed(void **state)
 {
     static const taper_dtype types[] = {TAPER_F32, TAPER_F16, TAPER_F8E5M2, TAPER_F64};
     static const int64_t rows[] = {3, 4, 5, 15, 16, 17, 64, 65, 130};
-    static const int64_t columns[] = {2,   3,   4,   7,   8,    126, 127,
-                                      128, 129, 130, 258, 1022, 1026};
+    static const int64_t columns[] = {2,   3,   4,   7,   8,   126,  127, 128,
+                                      129, 130, 256, 258, 384, 1022, 1026};
     static const struct turned others[] = {
         {2, {70, 130}, {1, 0}, 0, 0, 3},
         {2, {64, 128}, {1, 0}, 0, 0, 64},
+        {2, {66, 2048}, {1, 0}, 0, 0, 0},
         {2, {70, 130}, {1, 0}, 1, 0, 0},
         {2, {70, 130}, {1, 0}, 2, 0, 0},
         {2, {70, 131}, {1, 0}, 2, 0, 1},
@@ -1511,8 +1515,10 @@ static void test_turned_packed(void **state)
             };
             check_turned(&matrix, types[k], i % 2);
         }
-        for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-            check_turned(&others[i], types[k], i % 3);
+        for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+            check_turned(&others[i], types[k], 0);
+            check_turned(&others[i], types[k], 1 + i % 2);
+        }
     }
     assert_int_equal(taper_use_isa(NULL), TAPER_OK);
     assert_int_equal(taper_set_max_threads(0), TAPER_OK);
