@@ -1,4 +1,5 @@
 /* main.c - the `taper` program: finds the sub-command and runs it. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -56,8 +57,21 @@ static int run(int argc, char **argv)
     return cli_usage("taper", "there is no command '%s'", argv[1]);
 }
 
+/* So that no file that is opened takes the place of a standard stream that is closed.
+ * Reading the first and writing the others fails, as it does if they are closed. */
+static bool hold_streams(void)
+{
+    for (int fd = 0; fd < 3; fd++)
+        if (fcntl(fd, F_GETFD) < 0 &&
+            open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) != fd)
+            return false;
+    return true;
+}
+
 int main(int argc, char **argv)
 {
+    if (!hold_streams())
+        return CLI_FAILED;
     const int code = run(argc, argv);
     return code == CLI_FAILED || cli_flush(NULL) ? code : CLI_FAILED;
 }
