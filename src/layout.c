@@ -33,16 +33,12 @@ bool taper_span_fits(const taper_tensor *t)
 {
     const uint64_t limit = PTRDIFF_MAX / 4 / (taper_dtype_bits(t->type) / 8);
     uint64_t span = 1;
-    int64_t below = 1;
     for (int k = t->rank - 1; k >= 0; k--) {
         const uint64_t steps = (uint64_t)t->shape[k] - 1;
-        if (steps != 0) {
-            const uint64_t stride = magnitude(stride_of(t, k, below));
-            if (stride > (limit - span) / steps)
-                return false;
-            span += stride * steps;
-        }
-        below *= t->shape[k];
+        const uint64_t stride = magnitude(t->strides[k]);
+        if (steps != 0 && stride > (limit - span) / steps)
+            return false;
+        span += stride * steps;
     }
     return true;
 }

@@ -15,7 +15,9 @@ enum { TAPER_MAX_DIMS = 64 };
 bool taper_is_contiguous(const taper_tensor *t);
 
 /* Whether the elements lie no more than PTRDIFF_MAX / 4 bytes apart, which keeps sums
- * of such distances far from overflow. Here and below, not of a packed type. */
+ * of such distances far from overflow. `t` has strides; here and below no type is
+ * packed.
+ */
 bool taper_span_fits(const taper_tensor *t);
 
 /* Whether two indices of `t`, which has strides and whose span fits, mean the same

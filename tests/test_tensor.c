@@ -1215,6 +1215,67 @@ static void test_streamed_rows(void **state)
     assert_int_equal(taper_set_threshold_bytes(TAPER_STREAM_BYTES, 0), TAPER_OK);
 }
 
+/* How far apart elements may lie; onto itself a tensor is copied without a look at it.
+ */
+static void test_span(void **state)
+{
+    static const taper_dtype types[] = {TAPER_U8, TAPER_F16, TAPER_F32, TAPER_F64,
+                                        TAPER_C128};
+    (void)state;
+    for (size_t k = 0; k < sizeof types / sizeof *types; k++)
+        for (int64_t sign = -1; sign <= 1; sign += 2) {
+            /* elements, from the first to the last */
+            const int64_t most =
+                PTRDIFF_MAX / 4 / ((int64_t)taper_dtype_bits(types[k]) / 8);
+            const int64_t shape[] = {2, 2}, three[] = {3};
+            int64_t strides[] = {sign * (most - 2), 1},
+                    middle = sign * ((most - 1) / 2);
+            taper_tensor t = tensor(wild_pointer(), types[k], 2, shape, strides);
+            assert_int_equal(copy(t, t), TAPER_OK);
+            strides[0] += sign;
+            assert_int_equal(copy(t, t), TAPER_BAD_STRIDE);
+            strides[1] = 0;
+            t = tensor(wild_pointer(), types[k], 1, three, &middle);
+            assert_int_equal(copy(t, t), TAPER_OK);
+            middle += sign;
+            assert_int_equal(copy(t, t), TAPER_BAD_STRIDE);
+        }
+}
+
+/* As many dimensions of 2 as an address space has room for. */
+static void test_many_dimensions(void **state)
+{
+    enum { RANK = 60 };
+    int64_t shape[RANK], rising[RANK], falling[RANK];
+    (void)state;
+    for (int k = 0; k < RANK; k++) {
+        shape[k] = 2;
+        rising[k] = INT64_C(1) << k;
+        falling[k] = INT64_C(1) << (RANK - 1 - k);
+    }
+    unsigned char *const data = wild_pointer();
+    taper_tensor dst = tensor(data, TAPER_U8, RANK, shape, rising);
+    taper_tensor src = tensor(data + 5, TAPER_U8, RANK, shape, NULL);
+    assert_int_equal(copy(dst, dst), TAPER_OK);
+    assert_int_equal(copy(dst, src), TAPER_OVERLAP);
+    src.strides = falling;
+    assert_int_equal(copy(dst, src), TAPER_OVERLAP);
+    rising[RANK - 1] = INT64_C(1) << (RANK - 2);
+    assert_int_equal(copy(dst, dst), TAPER_BAD_STRIDE);
+}
+
+/* With the same data, but one element over and over: not the same tensor. */
+static void test_broadcast_onto_itself(void **state)
+{
+    static const int64_t shape[] = {4}, none[] = {0};
+    uint32_t data[4] = {1, 2, 3, 4};
+    (void)state;
+    assert_int_equal(copy(tensor(data, TAPER_U32, 1, shape, NULL),
+                          tensor(data, TAPER_U32, 1, shape, none)),
+                     TAPER_OVERLAP);
+    assert_int_equal(data[3], 4);
+}
+
 /* ---- Casts ---- */
 
 static void test_cast_overlap(void **state)
@@ -1589,22 +1650,40 @@ static void test_cast_options(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bytes),          cmocka_unit_test(test_faults_of_bytes),
-        cmocka_unit_test(test_faults_of_fill), cmocka_unit_test(test_faults_of_copy),
-        cmocka_unit_test(test_faults_of_cast), cmocka_unit_test(test_types),
-        cmocka_unit_test(test_shapes),         cmocka_unit_test(test_shapes_differ),
-        cmocka_unit_test(test_options),        cmocka_unit_test(test_rank_0),
-        cmocka_unit_test(test_complex),        cmocka_unit_test(test_alignment),
-        cmocka_unit_test(test_value_inside),   cmocka_unit_test(test_strides),
-        cmocka_unit_test(test_source_strides), cmocka_unit_test(test_contrived),
-        cmocka_unit_test(test_layouts),        cmocka_unit_test(test_tight),
-        cmocka_unit_test(test_ranks),          cmocka_unit_test(test_bit_reversal),
-        cmocka_unit_test(test_overlap),        cmocka_unit_test(test_onto_itself),
-        cmocka_unit_test(test_large_views),    cmocka_unit_test(test_cast_overlap),
-        cmocka_unit_test(test_cast_packed),    cmocka_unit_test(test_packed),
-        cmocka_unit_test(test_cast_options),   cmocka_unit_test(test_too_hard),
-        cmocka_unit_test(test_turned),         cmocka_unit_test(test_streamed_rows),
+        cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_faults_of_bytes),
+        cmocka_unit_test(test_faults_of_fill),
+        cmocka_unit_test(test_faults_of_copy),
+        cmocka_unit_test(test_faults_of_cast),
+        cmocka_unit_test(test_types),
+        cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_shapes_differ),
+        cmocka_unit_test(test_options),
+        cmocka_unit_test(test_rank_0),
+        cmocka_unit_test(test_complex),
+        cmocka_unit_test(test_alignment),
+        cmocka_unit_test(test_value_inside),
+        cmocka_unit_test(test_strides),
+        cmocka_unit_test(test_source_strides),
+        cmocka_unit_test(test_contrived),
+        cmocka_unit_test(test_layouts),
+        cmocka_unit_test(test_tight),
+        cmocka_unit_test(test_ranks),
+        cmocka_unit_test(test_bit_reversal),
+        cmocka_unit_test(test_overlap),
+        cmocka_unit_test(test_onto_itself),
+        cmocka_unit_test(test_large_views),
+        cmocka_unit_test(test_cast_overlap),
+        cmocka_unit_test(test_cast_packed),
+        cmocka_unit_test(test_packed),
+        cmocka_unit_test(test_cast_options),
+        cmocka_unit_test(test_too_hard),
+        cmocka_unit_test(test_turned),
+        cmocka_unit_test(test_streamed_rows),
         cmocka_unit_test(test_turned_packed),
+        cmocka_unit_test(test_span),
+        cmocka_unit_test(test_many_dimensions),
+        cmocka_unit_test(test_broadcast_onto_itself),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -123,7 +123,9 @@ static const struct call calls[] = {
     {"cast", TAPER_F32, TAPER_F4E2M1, 1},   {"cast", TAPER_F64, TAPER_F32, 0},
     {"cast", TAPER_F32, TAPER_F64, 0},      {"cast", TAPER_F8E4M3FNUZ, TAPER_F64, 7},
     {"cast", TAPER_F16, TAPER_BF16, 0},     {"cast", TAPER_F4E2M1, TAPER_F8E4M3FN, 1},
-    {"cast", TAPER_F16, TAPER_F4E2M1, 0},   {"copy", TAPER_F32, TAPER_F32, 0},
+    {"cast", TAPER_F16, TAPER_F4E2M1, 0},   {"narrow", TAPER_BF16, TAPER_F32, 0},
+    {"narrow", TAPER_F4E2M1, TAPER_F32, 1}, {"widen", TAPER_F32, TAPER_F16, 2},
+    {"widen", TAPER_F32, TAPER_F4E2M1, 0},  {"copy", TAPER_F32, TAPER_F32, 0},
     {"copy", TAPER_U8, TAPER_U8, 1},        {"copy", TAPER_I4, TAPER_I4, 0},
     {"copy", TAPER_U2, TAPER_U2, 3},        {"fill", TAPER_F64, TAPER_F64, 0},
     {"fill", TAPER_U16, TAPER_U16, 1},      {"fill", TAPER_I4, TAPER_I4, 0},
@@ -139,12 +141,15 @@ static size_t guarded_bytes(const struct call *c, size_t n)
 
 static void do_call(const struct call *c, unsigned char *dst, size_t n)
 {
+    unsigned char *const to = dst + c->offset;
+    const unsigned char *const from = src + c->offset;
     memset(dst, 0xa5, guarded_bytes(c, n));
     const taper_status status =
-        c->name[1] == 'a'
-            ? taper_cast(c->to, dst + c->offset, c->from, src + c->offset, n, NULL)
-        : c->name[0] == 'c' ? taper_copy(c->to, dst + c->offset, src + c->offset, n)
-                            : taper_fill(c->to, dst + c->offset, n, src);
+        strcmp(c->name, "cast") == 0     ? taper_cast(c->to, to, c->from, from, n, NULL)
+        : strcmp(c->name, "narrow") == 0 ? taper_narrow(c->to, to, from, n, NULL)
+        : strcmp(c->name, "widen") == 0  ? taper_widen(c->from, to, from, n)
+        : strcmp(c->name, "copy") == 0   ? taper_copy(c->to, to, from, n)
+                                         : taper_fill(c->to, to, n, src);
     assert_int_equal(status, TAPER_OK);
 }
 
