@@ -558,7 +558,7 @@ static void test_constant_inside(void **state)
 static void test_constant_errors(void **state)
 {
     static const int64_t large = INT64_C(1) << 31, far_apart = INT64_MAX / 8,
-                         lowest = INT64_MIN, shared[2] = {0, 1};
+                         lowest = INT64_MIN, none = 0, shared[2] = {0, 1};
     struct constant c;
     (void)state;
 
@@ -597,6 +597,20 @@ static void test_constant_errors(void **state)
     check_constant(&c, TAPER_BAD_STRIDE);
     c.shape.strides = &lowest;
     check_constant(&c, TAPER_BAD_STRIDE);
+    for (int64_t sign = -1; sign <= 1; sign += 2) { /* how far apart they may be */
+        int64_t stride = sign * (INT64_MAX / 8 / 2);
+        SET(&c, TAPER_F32, -1, 3); /* so that the second is not looked for */
+        c.shape.strides = &stride;
+        check_constant(&c, TAPER_BAD_SHAPE);
+        stride += sign;
+        check_constant(&c, TAPER_BAD_STRIDE);
+    }
+    SET(&c, TAPER_F32, -1); /* as many dimensions as there can be, if they were good */
+    c.length = INT32_MAX;
+    c.shape.strides = &none;
+    check_constant(&c, TAPER_BAD_SHAPE);
+    c.length++;
+    check_constant(&c, TAPER_TOO_LARGE);
     SET(&c, TAPER_F32, 2); /* of one element it does not matter */
     c.shape.strides = &lowest;
     check_made(&c, 2);
@@ -611,6 +625,9 @@ static void test_constant_errors(void **state)
     SET(&c, TAPER_F32, INT64_MAX / 4); /* fits */
     assert_int_equal(infer_constant(&c), TAPER_OK);
     assert_int_equal(c.bytes, INT64_MAX / 4 * 4);
+    SET(&c, TAPER_U8, INT64_MAX, 1);
+    assert_int_equal(infer_constant(&c), TAPER_OK);
+    assert_int_equal(c.bytes, INT64_MAX);
 
     /* The output. */
     SET(&c, TAPER_F32, 2, 3);
@@ -632,6 +649,8 @@ static void test_constant_errors(void **state)
     /* Null pointers. */
     SET(&c, TAPER_F32, 2, 3);
     c.shape.data = NULL;
+    check_constant(&c, TAPER_NULL);
+    c.length = 1;
     check_constant(&c, TAPER_NULL);
     SET(&c, TAPER_F32, 2, 3);
     c.shape.shape = NULL;
@@ -662,6 +681,9 @@ static void test_constant_errors(void **state)
     REFUSES(TAPER_TOO_LARGE,
             taper_onnx_constant_of_shape_infer(25, &c.inferred, &c.bytes,
                                                c.inferred_dims, 1, &c.shape, &c.value));
+    c.length = 1;
+    REFUSES(TAPER_NULL, taper_onnx_constant_of_shape_infer(
+                            25, &c.inferred, &c.bytes, NULL, 8, &c.shape, &c.value));
     assert_true(untouched(&c.inferred, sizeof c.inferred));
     assert_true(untouched(c.inferred_dims, sizeof c.inferred_dims));
     c.length = 0;
@@ -867,6 +889,12 @@ static void test_identity_infer(void **state)
     assert_ptr_equal(made.shape, shape);
     assert_null(made.strides);
 
+    src.rank = 0; /* then no shape */
+    ACCEPTS(taper_onnx_identity_infer(21, &output, &made, &bytes, &input));
+    assert_int_equal(bytes, 1);
+    assert_null(made.shape);
+    src.rank = 2;
+
     ACCEPTS(taper_onnx_identity_infer(21, &input, &src, &bytes, &input)); /* itself */
     assert_ptr_equal(input.tensors, &src);
     assert_ptr_equal(src.shape, shape);
@@ -958,13 +986,63 @@ static void test_strings_slice(void **state)
     static const int64_t offsets[] = {3, 5, 9};
     struct text src, dst;
     (void)state;
-    set_text(&src, 2, offsets, "onesthree");
+    set_text(&src, 2, offsets, "onesthree and more");
+    src.strings.size = 9;
     set_text(&dst, 2, NULL, NULL);
     ACCEPTS(copy_tensor(1, &dst.tensor, &src.tensor));
     assert_memory_equal(dst.offsets, offsets, sizeof offsets);
     assert_true(untouched(dst.bytes, 3));
     assert_memory_equal(dst.bytes + 3, "sthree", 6);
     assert_true(untouched(dst.bytes + 9, sizeof dst.bytes - 9));
+}
+
+/* Slices overlap where their own bytes do, and what is empty nowhere. */
+static void test_strings_slice_overlap(void **state)
+{
+    static const int64_t one[] = {7, 8, 8}, none[] = {7, 7, 7},
+                         last[] = {PTRDIFF_MAX, PTRDIFF_MAX, PTRDIFF_MAX};
+    struct text src, dst;
+    (void)state;
+    for (int byte = 0; byte < 24; byte++) {
+        /* A byte at `bytes` + 7 among offsets that take 24. */
+        set_text(&src, 2, one, "0123456789");
+        set_text(&dst, 2, NULL, NULL);
+        dst.strings.bytes = (char *)dst.offsets + byte - 7;
+        REFUSES(TAPER_OVERLAP, copy_tensor(1, &dst.tensor, &src.tensor));
+        dst.strings.bytes = (char *)src.offsets + byte - 7;
+        REFUSES(TAPER_OVERLAP, copy_tensor(1, &dst.tensor, &src.tensor));
+        dst.strings.bytes = dst.bytes;
+        src.strings.bytes = (char *)dst.offsets + byte - 7;
+        REFUSES(TAPER_OVERLAP, copy_tensor(1, &dst.tensor, &src.tensor));
+        assert_memory_equal(src.offsets, one, sizeof one);
+
+        set_text(&src, 2, none, "0123456789");
+        set_text(&dst, 2, NULL, NULL);
+        dst.strings.bytes = (char *)dst.offsets + byte - 7;
+        src.strings.bytes = (char *)dst.offsets + byte - 7;
+        ACCEPTS(copy_tensor(1, &dst.tensor, &src.tensor));
+        assert_memory_equal(dst.offsets, none, sizeof none);
+    }
+    set_text(&src, 2, one, "0123456789"); /* beside the offsets */
+    set_text(&dst, 2, NULL, NULL);
+    dst.strings.bytes = (char *)dst.offsets + 24 - 7;
+    ACCEPTS(copy_tensor(1, &dst.tensor, &src.tensor));
+    assert_memory_equal(dst.offsets, one, sizeof one);
+    assert_memory_equal((char *)dst.offsets + 24, "7", 1);
+
+    set_text(&src, 2, one, "0123456789"); /* beside the other bytes */
+    set_text(&dst, 2, NULL, NULL);
+    dst.strings.bytes = src.bytes + 1;
+    ACCEPTS(copy_tensor(1, &dst.tensor, &src.tensor));
+    assert_memory_equal(src.bytes, "0123456779", 10);
+
+    set_text(&src, 2, last, NULL); /* as far as offsets reach */
+    set_text(&dst, 2, NULL, NULL);
+    src.strings.size = dst.strings.size = SIZE_MAX;
+    ACCEPTS(copy_tensor(1, &dst.tensor, &src.tensor));
+    assert_memory_equal(dst.offsets, last, sizeof last);
+    src.offsets[2] = INT64_MIN;
+    check_text(&src, TAPER_BAD_OFFSETS);
 }
 
 static void test_strings_small(void **state)
@@ -1160,7 +1238,11 @@ static void test_none(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
         taper_value output;
+        taper_tensor made;
+        size_t bytes;
         ACCEPTS(taper_onnx_identity_infer(16, &output, NULL, NULL, &none[i]));
+        assert_null(output.tensors);
+        ACCEPTS(taper_onnx_identity_infer(16, &output, &made, &bytes, &none[i]));
         assert_int_equal(output.kind, none[i].kind);
         assert_int_equal(output.type, none[i].type);
         assert_int_equal(output.absent, none[i].absent != 0);
@@ -1792,6 +1874,7 @@ int main(void)
         cmocka_unit_test(test_identity_infer),
         cmocka_unit_test(test_strings),
         cmocka_unit_test(test_strings_slice),
+        cmocka_unit_test(test_strings_slice_overlap),
         cmocka_unit_test(test_strings_small),
         cmocka_unit_test(test_strings_errors),
         cmocka_unit_test(test_sequence),

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "layout.h"
 #include "taper/tensor.h"
 
 /* A list of dimensions or strides, and how many they are. */
@@ -1242,6 +1243,45 @@ static void test_span(void **state)
         }
 }
 
+/* Dimensions that are one in memory, in whatever order, are walked as one. */
+static void test_merged(void **state)
+{
+    static const struct {
+        int64_t shape[4], dst[4], src[4];
+        int rank;
+        struct taper_dim dim[2];
+    } rows[] = {
+        {{2, 3, 1, 4}, {12, 4, 77, 1}, {12, 4, 0, 1}, 1, {{24, 2, 2}}},
+        {{2, 3, 1, 4}, {1, 2, -5, 6}, {1, 2, 9, 6}, 1, {{24, 2, 2}}},
+        {{2, 3, 1, 4}, {-12, -4, 0, -1}, {-12, -4, 0, -1}, 1, {{24, 2, 2}}},
+        {{2, 3, 1, 4}, {12, 4, 0, 1}, {0, 0, 0, 0}, 1, {{24, 2, 0}}},
+        {{2, 3, 1, 4}, {24, 8, 0, 2}, {12, 4, 0, 1}, 1, {{24, 4, 2}}},
+        {{2, 3, 1, 4}, {30, 10, 0, 1}, {15, 5, 0, 1}, 2, {{6, 20, 10}, {4, 2, 2}}},
+        {{2, 3, 1, 4}, {20, 4, 0, 1}, {50, 4, 0, 1}, 2, {{2, 40, 100}, {12, 2, 2}}},
+        {{2, 3, 1, 4}, {12, 4, 0, 1}, {24, 4, 0, 1}, 2, {{2, 24, 48}, {12, 2, 2}}},
+        {{1, 1, 1, 1}, {12, 4, 0, 1}, {24, 4, 0, 1}, 0, {{0, 0, 0}}},
+    };
+    uint16_t dst[100], src[200];
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const taper_tensor to =
+            tensor(dst + 50, TAPER_F16, 4, rows[i].shape, rows[i].dst);
+        const taper_tensor from =
+            tensor(src + 50, TAPER_F16, 4, rows[i].shape, rows[i].src);
+        struct taper_layout layout;
+        taper_lay_out(&layout, &to, &from);
+        assert_int_equal(layout.rank, rows[i].rank);
+        for (int k = 0; k < layout.rank; k++) {
+            assert_int_equal(layout.dim[k].n, rows[i].dim[k].n);
+            assert_int_equal(layout.dim[k].dst, rows[i].dim[k].dst);
+            assert_int_equal(layout.dim[k].src, rows[i].dim[k].src);
+        }
+        const ptrdiff_t first = rows[i].dst[0] < 0 ? -23 : 0; /* in elements */
+        assert_ptr_equal(layout.dst, (char *)(dst + 50 + first));
+        assert_ptr_equal(layout.src, (const char *)(src + 50 + first));
+    }
+}
+
 /* As many dimensions of 2 as an address space has room for. */
 static void test_many_dimensions(void **state)
 {
@@ -1682,6 +1722,7 @@ int main(void)
         cmocka_unit_test(test_streamed_rows),
         cmocka_unit_test(test_turned_packed),
         cmocka_unit_test(test_span),
+        cmocka_unit_test(test_merged),
         cmocka_unit_test(test_many_dimensions),
         cmocka_unit_test(test_broadcast_onto_itself),
     };
