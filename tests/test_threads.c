@@ -1,5 +1,6 @@
 /* test_threads.c - large arrays cut over threads give the bytes that one thread gives,
  * with OpenMP and with the caller's threads; forks; first use; settings. */
+#include "parallel.h"
 #include "support.h"
 
 #include <pthread.h>
@@ -256,6 +257,75 @@ static void test_low_threshold(void **state)
     set_defaults();
 }
 
+/* ---- Parts ---- */
+
+struct recorded {
+    struct taper_work work;
+    size_t count, begin[16], end[16];
+    bool stream;
+};
+
+static void record(const struct taper_work *work, size_t begin, size_t end, bool stream)
+{
+    struct recorded *const r = (struct recorded *)(uintptr_t)work;
+    assert_true(r->count < 16);
+    r->begin[r->count] = begin;
+    r->end[r->count++] = end;
+    r->stream = stream;
+}
+
+/* As even as whole grains allow, and no more parts than they are worth. */
+static void test_parts(void **state)
+{
+    enum { MIB = 1 << 20 };
+    static const struct {
+        int threads;
+        size_t n, grain, read, written;
+        bool in_place;
+        size_t parts, size; /* of all but the last */
+        bool stream;
+    } rows[] = {
+        {4, 80, 8, MIB, MIB, false, 4, 24, false},
+        {4, 81, 8, MIB, MIB, false, 4, 24, false},
+        {4, 96, 8, MIB, MIB, false, 4, 24, false},
+        {4, 97, 8, MIB, MIB, false, 4, 32, false},
+        {4, 72, 8, MIB, MIB, false, 3, 24, false},
+        {8, 80, 8, MIB, MIB, false, 4, 24, false}, /* 512 KiB are worth a part */
+        {8, 80, 8, MIB, MIB + MIB / 2, false, 5, 16, false},
+        {8, 5, 1, MIB, 9 * MIB, false, 5, 1, false},
+        {8, 8, 8, MIB, 9 * MIB, false, 1, 8, false},
+        {8, 9, 8, MIB, 9 * MIB, false, 2, 8, false},
+        {1, 80, 8, MIB, 9 * MIB, false, 1, 80, false},
+        {8, 80, 8, MIB / 2, MIB / 2 - 1, false, 1, 80, false}, /* the threshold */
+        {8, 80, 8, MIB / 2, MIB / 2, false, 2, 40, false},
+        {8, 0, 8, 12 * MIB, MIB, false, 1, 0, false},
+        {8, 80, 8, 12 * MIB, MIB, true, 1, 80, false},
+        {1, 1, 8, 12 * MIB, MIB, false, 1, 1, true},
+        {1, 80, 8, 12 * MIB, 1, false, 1, 80, true},
+        {1, 80, 8, 12 * MIB - 1, 64 * MIB, false, 1, 80, false},
+        {1, 80, 8, 1, 64 * MIB, false, 1, 80, false},
+        {1, 80, 8, 0, 32 * MIB, false, 1, 80, true}, /* a fill */
+        {1, 80, 8, 0, 32 * MIB - 1, false, 1, 80, false},
+    };
+    struct lent lent = {.backwards = true};
+    (void)state;
+    taper_set_parallel_for(run_lent, &lent);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct recorded r = {{record, rows[i].n, rows[i].grain, rows[i].read,
+                              rows[i].written, rows[i].in_place},
+                             .stream = !rows[i].stream};
+        assert_int_equal(taper_set_max_threads(rows[i].threads), TAPER_OK);
+        taper_run(&r.work);
+        assert_int_equal(r.count, rows[i].parts);
+        assert_int_equal(r.stream, rows[i].stream);
+        for (size_t k = 0; k < r.count; k++) { /* the last one was done first */
+            assert_int_equal(r.begin[k], (r.count - 1 - k) * rows[i].size);
+            assert_int_equal(r.end[k], k == 0 ? rows[i].n : r.begin[k] + rows[i].size);
+        }
+    }
+    set_defaults();
+}
+
 /* Each forced instruction set, large and in place: it runs on one thread. */
 static void test_in_place(void **state)
 {
@@ -345,7 +415,13 @@ static void test_fork(void **state)
                 memset(got, 0xa5, bytes);
                 if (taper_cast(TAPER_BF16, got, TAPER_F32, src, N, NULL) != TAPER_OK)
                     _exit(1);
-                _exit(memcmp(got, want, bytes) == 0 ? 0 : 2);
+                if (memcmp(got, want, bytes) != 0)
+                    _exit(2);
+                /* What the program lends is for children, too. */
+                struct lent lent = {.backwards = true};
+                taper_set_parallel_for(run_lent, &lent);
+                do_call(&calls[0], got, N);
+                _exit(lent.most > 1 && memcmp(got, want, bytes) == 0 ? 0 : 3);
             }
         }
         for (int i = 0; i < CHILDREN; i++)
@@ -432,12 +508,11 @@ static void test_concurrent_calls(void **state)
 static void test_settings(void **state)
 {
     static const int unknown[] = {-1, 3, 100, INT32_MIN, INT32_MAX};
-    size_t defaults[3];
+    static const size_t defaults[3] = {1 << 20, 12 << 20, 32 << 20};
     (void)state;
     for (int i = 0; i < 3; i++) {
         const taper_threshold which = (taper_threshold)i;
-        defaults[i] = taper_threshold_bytes(which);
-        assert_true(defaults[i] >= 64 << 10); /* small arrays are left alone */
+        assert_int_equal(taper_threshold_bytes(which), defaults[i]);
         assert_int_equal(taper_set_threshold_bytes(which, 12345), TAPER_OK);
         assert_int_equal(taper_threshold_bytes(which), 12345);
         assert_int_equal(taper_set_threshold_bytes(which, SIZE_MAX), TAPER_OK);
@@ -469,11 +544,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_first_use), /* first: see there */
-        cmocka_unit_test(test_settings),         cmocka_unit_test(test_small),
-        cmocka_unit_test(test_openmp),           cmocka_unit_test(test_lent),
-        cmocka_unit_test(test_not_lent),         cmocka_unit_test(test_low_threshold),
-        cmocka_unit_test(test_in_place),         cmocka_unit_test(test_fork),
-        cmocka_unit_test(test_concurrent_calls),
+        cmocka_unit_test(test_settings),  cmocka_unit_test(test_small),
+        cmocka_unit_test(test_openmp),    cmocka_unit_test(test_lent),
+        cmocka_unit_test(test_not_lent),  cmocka_unit_test(test_low_threshold),
+        cmocka_unit_test(test_parts),     cmocka_unit_test(test_in_place),
+        cmocka_unit_test(test_fork),      cmocka_unit_test(test_concurrent_calls),
     };
     return cmocka_run_group_tests(tests, make_arrays, free_arrays);
 }

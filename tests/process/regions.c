@@ -43,6 +43,49 @@ static void check_settings(struct settings before, const char *when)
         give_up("%s: OpenMP has other settings than before", when);
 }
 
+/* ---- The first threads ---- */
+
+/* Zero if it is the one that threads begin with. */
+static unsigned control_of_floats(void)
+{
+#if defined(__x86_64__)
+    return (__builtin_ia32_stmxcsr() & ~0x3fu) ^ 0x1f80;
+#else
+    return 0;
+#endif
+}
+
+/* They are there, and do not take over the state that the caller of taper was in. */
+static void check_first_threads(void)
+{
+    enum { BYTES = 1 << 20 };
+    static unsigned char bytes[BYTES];
+    static const unsigned char value = 7;
+    const size_t before = thread_count();
+    unsigned others = 0;
+    omp_set_dynamic(false);
+    cut_taper(TEAM);
+#if defined(__x86_64__)
+    const unsigned host = __builtin_ia32_stmxcsr();
+    __builtin_ia32_ldmxcsr(0xff80 | 0x40); /* FTZ, DAZ, toward zero */
+#endif
+    const taper_status status = taper_fill(TAPER_U8, bytes, BYTES, &value);
+#if defined(__x86_64__)
+    const bool kept = (__builtin_ia32_stmxcsr() & ~0x3fu) == (0xff80 | 0x40);
+    __builtin_ia32_ldmxcsr(host);
+    if (!kept)
+        give_up("the caller is in another state than before");
+#endif
+    if (status != TAPER_OK)
+        give_up("the first call failed");
+    if (omp_get_thread_limit() > 1 && thread_count() == before)
+        give_up("no threads were started");
+#pragma omp parallel num_threads(TEAM) reduction(| : others)
+    others |= control_of_floats();
+    if (others != 0)
+        give_up("threads began in the state of the caller");
+}
+
 /* Of the program, changed between calls. */
 static void check_own_settings(void)
 {
@@ -138,6 +181,7 @@ int main(int argc, char **argv)
         rows = strtoul(argv[1], NULL, 0);
     for (int i = 0; i < TEAM; i++)
         rooms[i] = room_new(rows);
+    check_first_threads();
     check_own_settings();
     check_region("region", false, 1);
     check_region("dynamic region", true, 1);
