@@ -1243,6 +1243,25 @@ static void test_span(void **state)
         }
 }
 
+/* One dimension is enough to need a shape. */
+static void test_no_shape(void **state)
+{
+    static const int64_t shape[] = {1};
+    uint32_t data[2] = {0};
+    size_t bytes;
+    (void)state;
+    for (int32_t rank = 1; rank < 3; rank++) {
+        const taper_tensor lacks = tensor(data, TAPER_U32, rank, NULL, NULL);
+        const taper_tensor has = tensor(data + 1, TAPER_U32, 1, shape, NULL);
+        assert_int_equal(taper_tensor_bytes(&lacks, &bytes), TAPER_NULL);
+        assert_int_equal(taper_tensor_fill(&lacks, data), TAPER_NULL);
+        assert_int_equal(copy(lacks, has), TAPER_NULL);
+        assert_int_equal(copy(has, lacks), TAPER_NULL);
+        assert_int_equal(cast(lacks, has), TAPER_NULL);
+        assert_int_equal(cast(has, lacks), TAPER_NULL);
+    }
+}
+
 /* Dimensions that are one in memory, in whatever order, are walked as one. */
 static void test_merged(void **state)
 {
