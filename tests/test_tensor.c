@@ -1741,6 +1741,7 @@ int main(void)
         cmocka_unit_test(test_streamed_rows),
         cmocka_unit_test(test_turned_packed),
         cmocka_unit_test(test_span),
+        cmocka_unit_test(test_no_shape),
         cmocka_unit_test(test_merged),
         cmocka_unit_test(test_many_dimensions),
         cmocka_unit_test(test_broadcast_onto_itself),
