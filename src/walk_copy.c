@@ -60,11 +60,15 @@ static void turn_block(const struct taper_walk *w, char *dst, const char *src,
                                                 rows, columns, stream);
 }
 
+/* Bytes of a piece of a row that is not contiguous: so few that rows share what they
+ * read, and no more than are put together before they are streamed. */
+enum { STRIDED = STREAMED };
+
 static void strided_rows(const struct taper_walk *w, char *dst, const char *src,
                          size_t rows, size_t columns, bool stream)
 {
     const size_t row_bytes = columns * w->dst_size;
-    if (stream && w->column.dst == (ptrdiff_t)w->dst_size && row_bytes <= STREAMED &&
+    if (stream && w->column.dst == (ptrdiff_t)w->dst_size &&
         rows * row_bytes >= STREAMED && end_to_end(w, rows, columns)) {
         stage(w, dst, src, rows, columns, STREAMED, strided_rows);
         return;
@@ -74,8 +78,6 @@ static void strided_rows(const struct taper_walk *w, char *dst, const char *src,
                            src + (ptrdiff_t)i * w->row.src, w->column.src, columns,
                            w->dst_size);
 }
-
-enum { STRIDED = 4 << 10 }; /* bytes of a piece of a row that is not contiguous */
 
 void taper_walk_copy(struct taper_layout *layout, size_t size)
 {
@@ -93,7 +95,7 @@ void taper_walk_copy(struct taper_layout *layout, size_t size)
         taper_set_plane(&w, layout);
         taper_walk_blocks(&w, TURNED, TURNED_COLUMNS);
     } else {
-        w.block = strided_rows; /* of short pieces, so that rows share what they read */
+        w.block = strided_rows;
         taper_walk_blocks(&w, rows_for(least(w.column.n * size, STRIDED)),
                           STRIDED / size);
     }
