@@ -207,6 +207,10 @@ static void test_tables(void **state)
     }
     assert_null(taper_usable(usable));
     assert_null(taper_usable(SIZE_MAX));
+    size_t built = 0;
+    while (taper_built(built) != NULL)
+        built++;
+    assert_null(taper_built(built + 1)); /* behind the end of the list */
     assert_null(taper_built(SIZE_MAX));
     assert_null(taper_isa_name(usable));
     assert_null(taper_isa_name(SIZE_MAX));
