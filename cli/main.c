@@ -1,4 +1,5 @@
 /* main.c - the `taper` program: finds the sub-command and runs it. */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -70,8 +71,10 @@ static bool hold_streams(void)
 
 int main(int argc, char **argv)
 {
-    if (!hold_streams())
+    if (!hold_streams()) {
+        cli_error("/dev/null: %s, and a standard stream is closed", strerror(errno));
         return CLI_FAILED;
+    }
     const int code = run(argc, argv);
     return code == CLI_FAILED || cli_flush(NULL) ? code : CLI_FAILED;
 }
